@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& setting, const std::string& reason,
                          const char* option = "--set") {
-    throw InputError(fmt::format("{} {}: {}", option, setting, reason));
+    throw BadSetting(option, setting, reason);
 }
 
 std::string lacks(const GpuProfile& profile, const std::string& op) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 
@@ -16,6 +17,14 @@ inline constexpr const char* what_if_help =
 
 inline constexpr const char* use_help =
     "Use the profile's numbers of INSTRUCTION for the kernel's OP; may be repeated";
+
+// A setting that cannot be applied, OP.cpi=N or OP=INSTRUCTION; what() has predict's option in
+// front.
+struct BadSetting : InputError {
+    BadSetting(const std::string& option, const std::string& setting, const std::string& why)
+        : InputError(option + " " + setting + ": " + why), reason(setting + ": " + why) {}
+    std::string reason;  // "SETTING: REASON"
+};
 
 // Applies every --use. An OP whose name says what it is (a store, a load, a barrier) stays one, any
 // other becomes what INSTRUCTION is. Returns the assumptions in words. Throws InputError that says

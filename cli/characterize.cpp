@@ -9,12 +9,11 @@
 #include <system_error>
 
 #include "analysis/device/open_device.h"
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
 #include "core/files/files.h"
-#include "fit/profile/build_profile.h"
 #include "report/page/findings.h"
 #include "report/text/slope_accuracy.h"
 #include "report/text/summary.h"
@@ -57,8 +56,7 @@ void characterize(Arguments& arguments) {
     // From here on everything follows from the measurements and can be made again.
     const std::array files = {read_measurements(measurements)};
     require_measured_on(files.front(), backend->facts());
-    FitOutcome fitted = fit_measurements(files, {});
-    analysis::apply_issue_choice(fitted.profile, files, fitted.assumed_scopes);
+    const FitOutcome fitted = analysis::fit(files);
     const std::string table = report::format_timing_table(report::timing_table({fitted.profile}),
                                                           report::TableFormat::markdown, true);
     const std::string check =

@@ -95,11 +95,11 @@ Finding examine(const std::string& path) {
                                 parse_kernel_parameters(text, path).size()),
                     {}};
         case FileKind::workload: {  // of AutoMatch, which says "PATH: ok (SUMMARY)", or why not
-            std::string said = run_automatch({"check", path}).said;
-            while (said.ends_with('\n')) said.pop_back();
+            std::string output = run_automatch({"check", path}).said;
+            while (output.ends_with('\n')) output.pop_back();
             const std::string fine = path + ": ok (";
-            if (!said.starts_with(fine)) throw InputError(said);
-            return {said.substr(fine.size(), said.size() - fine.size() - 1), {}};
+            if (!output.starts_with(fine)) throw InputError(output);
+            return {output.substr(fine.size(), output.size() - fine.size() - 1), {}};
         }
         case FileKind::launches: {
             const LaunchPlan plan =

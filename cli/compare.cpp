@@ -15,8 +15,8 @@
 
 #include "analysis/device/open_device.h"
 #include "analysis/measured/comparison_sweep.h"
+#include "analysis/measured/fit.h"
 #include "analysis/measured/hold_out.h"
-#include "analysis/measured/issue_choice.h"
 #include "analysis/measured/measured_graph.h"
 #include "analysis/measured/prediction_file.h"
 #include "ask/answer.h"
@@ -35,7 +35,6 @@
 #include "report/figures/plot_file.h"
 #include "report/text/comparison_output.h"
 #if OCCUPIPE_FIT
-#include "fit/profile/build_profile.h"
 #endif
 #include "core/parallel.h"
 #include "sim/models/registry.h"
@@ -328,9 +327,7 @@ std::string loop_text(const std::vector<analysis::MeasuredPoint>& points,
 
 GpuProfile fitted_to(const MeasurementFile& file) {
 #if OCCUPIPE_FIT
-    FitOutcome fitted = fit_measurements(std::span(&file, 1));
-    analysis::apply_issue_choice(fitted.profile, std::span(&file, 1), fitted.assumed_scopes);
-    return fitted.profile;
+    return analysis::fit(std::span(&file, 1)).profile;
 #else
     throw InputError(file.path + ": this program was built without the fitter");
 #endif
@@ -554,6 +551,8 @@ void add_compare(const Command& app) {
     command.add_flag("--csv", options->csv, "Print CSV").excludes(json);
     add_plot_option(command, options->plot, "share of points within an error, a curve per model");
     add_kernels_in_options(command, options->kernel);
+    command.show_first({"--profile", "--against", "--model", "--hold-out", "--launch",
+                        "--uncertainty", "--json", "--csv"});
     command.callback([options] { compare(*options); });
 }
 

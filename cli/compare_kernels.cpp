@@ -115,24 +115,24 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
     const auto add = [&](const char* name, std::string& value, const char* what, const char* type) {
         command.add_option(name, value, what).type_name(type).group(group);
     };
-    add("--after-launch", options.after_launch, "AFTER's launch file, where it has another",
-        "FILE");
-    add("--after-kernel", options.after_kernel, "AFTER's kernel, where it has another name",
-        "NAME");
-    add("--after-grid", options.after_grid,
+    add("--after launch|--after-launch", options.after_launch,
+        "AFTER's launch file, where it has another", "FILE");
+    add("--after kernel|--after-kernel", options.after_kernel,
+        "AFTER's kernel, where it has another name", "NAME");
+    add("--after grid|--after-grid", options.after_grid,
         "AFTER's groups, where they differ; beside a launch file, in its launches of the kernel",
         "X[,Y[,Z]]");
-    add("--after-block", options.after_block,
+    add("--after block|--after-block", options.after_block,
         "AFTER's threads of a group, where they differ; likewise", "X[,Y[,Z]]");
-    add("--after-args", options.after_arguments, "AFTER's arguments, where they differ",
-        "ARGUMENTS");
+    add("--after args|--after-args", options.after_arguments,
+        "AFTER's arguments, where they differ", "ARGUMENTS");
     command
-        .add_option("--after-shared-bytes", options.after_shared_bytes,
+        .add_option("--after shared_bytes|--after-shared-bytes", options.after_shared_bytes,
                     "AFTER's dynamic shared memory, where it differs")
         .type_name("BYTES")
         .group(group);
     command
-        .add_option("--draws", options.draws,
+        .add_option("--uncertainty|--draws", options.draws,
                     "Draws of the profile's standard errors for the uncertainty of the change\n"
                     "(default: 400); 0: none")
         .check(in_range(0, 1'000'000))
@@ -155,8 +155,9 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
     const auto bytes = [&](const char* name, std::optional<double>& value, const char* what) {
         command.add_option(name, value, what).check(positive_number()).type_name("N").group(group);
     };
-    bytes("--l1-bytes", options.l1_bytes, "First-level cache of a core, as 'predict' takes it");
-    bytes("--l2-bytes", options.l2_bytes, "Second-level cache, as 'predict' takes it");
+    bytes("--cache l1|--l1-bytes", options.l1_bytes,
+          "First-level cache of a core, as 'predict' takes it");
+    bytes("--cache l2|--l2-bytes", options.l2_bytes, "Second-level cache, as 'predict' takes it");
     add("--page", options.page, "The comparison as a page", "FILE.html");
     command
         .add_option("--source-folder", options.source_folder,

@@ -56,12 +56,12 @@ void add_diff(const Command& app) {
         .required()
         .type_name("PROFILE");
     command
-        .add_option("--sigma", arguments->options.standard_errors,
+        .add_option("--tolerance sigma|--sigma", arguments->options.standard_errors,
                     "Standard errors that a difference must exceed")
         .show_default()
         .check(positive_number());
     command
-        .add_option("--relative", arguments->options.relative,
+        .add_option("--tolerance relative|--relative", arguments->options.relative,
                     "Relative difference that it must exceed as well")
         .show_default()
         .check(number_not_negative());
@@ -77,9 +77,9 @@ void add_diff(const Command& app) {
                  {.text = "Input: two profiles (YAML). Output: a table of differences on stdout.\n"
                           "With --fail-on it serves as an acceptance test of a machine.",
                   .exit_codes = {},
-                  .examples = "occupipe diff profiles/nvidia-gtx-1060.yaml "
+                  .examples = "occupipe compare profiles/nvidia-gtx-1060.yaml "
                               "profiles/nvidia-rtx-2070.yaml\n"
-                              "occupipe diff golden.yaml node17.yaml --fail-on slower,missing"});
+                              "occupipe compare golden.yaml node17.yaml --fail-on slower,missing"});
     command.callback([arguments] { run_diff(*arguments); });
 }
 

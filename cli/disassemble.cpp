@@ -44,7 +44,7 @@ std::string machine_code(const Request& request) {
                              " says itself what it is for");
         }
         if (!request.compiler_options.empty()) {
-            throw InputError("--compiler-option is for source (.cu, .cl); " + request.file +
+            throw InputError("--compiler option is for source (.cu, .cl); " + request.file +
                              " is compiled already");
         }
         return bytes;
@@ -65,7 +65,7 @@ int architecture_of(const Request& request, const isa::Cubin& cubin) {
 }
 
 void disassemble(const Request& request) {
-    keep_apart({{"FILE", request.file}}, {{"--cubin", request.cubin}});
+    keep_apart({{"FILE", request.file}}, {{"--output", request.cubin}});
     const std::string bytes = machine_code(request);
     const isa::Cubin cubin = [&] {
         try {
@@ -123,13 +123,13 @@ void add_disassemble(const Command& app) {
                     "What to compile source for: " + architectures_in_words())
         .type_name("sm_NN");
     command
-        .add_option("--compiler-option", request->compiler_options,
+        .add_option("--compiler option|--compiler-option", request->compiler_options,
                     "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include, or to "
                     "clang; may be\nrepeated")
         .type_name("OPTION")
         .one_value_each();
     command
-        .add_option("--cubin", request->cubin,
+        .add_option("-o,--output|--cubin", request->cubin,
                     "Write the machine code to this file as well, for machines without compilers")
         .type_name("FILE");
     command.add_flag("--force", request->force, "Replace the file if it exists");

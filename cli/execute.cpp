@@ -43,7 +43,7 @@ constexpr const char* examples =
     "occupipe execute saxpy.cu --arch sm_90 --launch saxpy.yaml\n"
     "occupipe execute saxpy.cu --arch sm_90 --grid 4 --block 256 \\\n"
     "    --args 'x=f32[1000]:random(-1,1) y=f32[1000]:iota 2.5 1000' --output y=y.bin\n"
-    "occupipe execute saxpy.cubin --launch saxpy.yaml --check-against y=y.bin --disassembly";
+    "occupipe execute saxpy.cubin --launch saxpy.yaml --check-against y=y.bin --disassemble";
 
 struct Request {
     ExecutionRequest execution;
@@ -137,7 +137,7 @@ void look_at_paths(const Request& request, const std::string& kernels, const Lau
 // Before anything is executed, which may take long.
 void look_at_checks(const Request& request, const LaunchPlan& plan) {
     if (request.against.empty() && (request.absolute > 0 || request.relative > 0))
-        throw InputError("--absolute and --relative are tolerances of --check-against");
+        throw InputError("--tolerance is of --check-against, which is missing");
     for (const BufferCheck& check : plan.checks) {
         if (check.against.empty()) continue;
         std::error_code error;
@@ -295,11 +295,11 @@ void add_execute(const Command& app) {
         .type_name("[NAME=]FILE")
         .one_value_each();
     command
-        .add_option("--absolute", request->absolute,
+        .add_option("--tolerance absolute|--absolute", request->absolute,
                     "Tolerance of --check-against: |found - expected| <= A + R |expected|")
         .check(number_not_negative())
         .type_name("A");
-    command.add_option("--relative", request->relative, "The same, relative")
+    command.add_option("--tolerance relative|--relative", request->relative, "The same, relative")
         .check(number_not_negative())
         .type_name("R");
     command
@@ -311,12 +311,15 @@ void add_execute(const Command& app) {
         .add_option("--json", request->json,
                     "Write counts, memory and checks as JSON; - prints it instead of the text")
         .type_name("FILE");
-    command.add_flag("--disassembly", request->disassembly,
+    command.add_flag("--disassemble|--disassembly", request->disassembly,
                      "Print the machine code with what each instruction did");
-    command.add_flag("--no-memory", request->without_memory, "Do not measure sectors and passes");
+    command.add_flag("--memory none|--no-memory", request->without_memory,
+                     "Do not measure sectors and passes");
     command.add_flag("--template", request->make_template,
                      "Print a launch file to begin with, and execute nothing");
     command.add_flag("--force", request->force, "Replace files that exist");
+    command.show_first({"--launch", "--grid", "--block", "--args", "--arch", "--kernel",
+                        "--check-against", "--json", "--disassemble", "--template"});
     command.callback([request] { execute(*request); });
 }
 

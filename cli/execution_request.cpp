@@ -81,13 +81,13 @@ void add_launch_options(const Command& command, ExecutionRequest& request,
         add("--arch", request.architecture,
             "What to compile source for: " + architectures_in_words() + ", or 90a")
             .type_name("sm_NN");
-    add("--compiler-option", request.compiler_options,
+    add("--compiler option|--compiler-option", request.compiler_options,
         "Handed on to NVRTC, ptxas or (OpenCL C) clang, such as -fmad=false; may be\n"
         "repeated. Line numbers, CUDA's headers and the source's own folder are there\n"
         "without it")
         .type_name("OPTION")
         .one_value_each();
-    add("--clang", request.clang,
+    add("--compiler clang|--clang", request.clang,
         "The clang for OpenCL C (default: clang-19, else another on the path)")
         .type_name("PROGRAM");
     add("--kernel", request.kernel, kernel_help).type_name("NAME");

@@ -17,10 +17,10 @@ struct ExecutionRequest : analysis::CodeSource {
     std::string limit;
 };
 
-// --launch, --arch, --compiler-option, --clang, --kernel, --grid, --block, --shared-bytes, --args;
+// --launch, --arch, --compiler, --kernel, --grid, --block, --shared-bytes, --args;
 // under this heading of the help.
 void add_launch_options(const Command& command, ExecutionRequest& request,
-                        const std::string& kernel_help, const std::string& heading = "OPTIONS");
+                        const std::string& kernel_help, const std::string& heading = "Options");
 
 // The positional argument, add_launch_options(), --threads and --limit.
 void add_execution_options(const Command& command, ExecutionRequest& request,

@@ -88,17 +88,18 @@ void add_explain_options(const Command& command, ExplainOptions& options) {
                   "The first cycles as text: D issued, = under way, E result there")
         .group(group);
     command
-        .add_option("--svg", options.svg,
+        .add_option("--first-cycles svg|--svg", options.svg,
                     "Draw the first cycles: a row per subsystem, solid for λ, pale until Λ")
         .type_name("FILE")
         .group(group);
     command
-        .add_option("--trace", options.trace,
+        .add_option("--first-cycles trace|--trace", options.trace,
                     "Write the first cycles as a Chrome trace (chrome://tracing, ui.perfetto.dev)")
         .type_name("FILE")
         .group(group);
     command
-        .add_option("--window", options.window, "Cycles that --timeline, --svg and --trace cover")
+        .add_option("--first-cycles window|--window", options.window,
+                    "Cycles that --timeline and --first-cycles cover")
         .check(number_between(1, 1e6))
         .show_default()
         .type_name("CYCLES")

@@ -18,6 +18,7 @@
 #include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "report/text/error_terms.h"
 #include "report/text/wrap.h"
 
 namespace occupipe::cli {
@@ -192,13 +193,19 @@ void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
     std::string cpi = "λ " + annotated(profile.cpi_per_core(timing)) + " cycles per core";
     if (profile.copies(timing.subsystem) > 1)
         cpi += fmt::format(", {:.6g} in each scheduler's copy", timing.cpi.value);
+    const auto print_error = [](std::string_view symbol, const Estimate& value) {
+        if (const std::string terms = report::error_terms_text(value); !terms.empty())
+            fmt::print("{}", report::wrapped(fmt::format("error of {}: {}", symbol, terms), 2));
+    };
     fmt::print("{}", report::wrapped(cpi, 2));
+    print_error("λ", profile.cpi_per_core(timing));
     if (timing.warps_per_instruction > 1) {
         fmt::print("{}", report::wrapped(whole_instruction_text(profile, timing), 2));
     }
     fmt::print("{}", report::wrapped(timing.latency ? "Λ " + annotated(*timing.latency) + " cycles"
                                                     : "Λ not measured: " + timing.latency_unknown,
                                      2));
+    if (timing.latency) print_error("Λ", *timing.latency);
     if (timing.latency_growth) {
         fmt::print("{}", report::wrapped("Λ grows by " + annotated(*timing.latency_growth) +
                                              " cycles with each further instruction in flight",

@@ -43,7 +43,7 @@ void take_units(const std::string& text, analysis::ExportOptions& options) {
     constexpr int most_units = 64;
     static constexpr std::array<std::string_view, 5> classes = {"int", "sp", "dp", "sfu", "tensor"};
     const auto refuse = [&](std::string_view part, const std::string& why) {
-        throw InputError(fmt::format("--units: '{}' {}", part, why));
+        throw InputError(fmt::format("--given units: '{}' {}", part, why));
     };
     const auto count = [&](std::string_view part, std::string_view digits) {
         int value = 0;
@@ -105,14 +105,14 @@ void add_export(const Command& app) {
         .type_name("FILE");
     command
         .add_option(
-            "--units", arguments->units,
+            "--given units|--units", arguments->units,
             "accelsim: execution units of each class on a core, or of the classes int, sp,\n"
             "dp, sfu, tensor that are named (default: as many as the profile's subsystem\n"
             "has copies, else as few as λ needs)")
         .type_name("N|CLASS=N,...");
     constexpr double most_cycles = 100;
     command
-        .add_option("--pipeline-cycles", arguments->options.pipeline_cycles,
+        .add_option("--given pipeline_cycles|--pipeline-cycles", arguments->options.pipeline_cycles,
                     "accelsim: cycles to take off Λ, since the simulator's operand collection and\n"
                     "write-back add them (default 0, as its own tuner does)")
         .check(number_between(0, most_cycles))
@@ -129,8 +129,9 @@ void add_export(const Command& app) {
              "gets no\n"
              "line. docs/other-tools.md says how each number is converted and why.",
          .exit_codes = {},
-         .examples = "occupipe export accelsim rtx-2070 --units int=4,sp=4 -o rtx2070.config\n"
-                     "occupipe export osaca-csv profiles/nvidia-gtx-1060.yaml"});
+         .examples =
+             "occupipe convert --to accelsim rtx-2070 --given units=int=4,sp=4 -o rtx2070.config\n"
+             "occupipe convert --to osaca-csv profiles/nvidia-gtx-1060.yaml"});
     command.callback([arguments] { run_export(*arguments); });
 }
 

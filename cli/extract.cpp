@@ -111,7 +111,7 @@ void add_extract(const Command& app) {
                     "say what it lacks")
         .type_name("PROFILE");
     command
-        .add_option("--cores", request->kernel.memory_cores,
+        .add_option("--given cores|--cores", request->kernel.memory_cores,
                     "Cores of the GPU on which the groups meet in the caches (default: the\n"
                     "profile's; without either the file tells nothing of memory)")
         .check(in_range(1, 100'000))
@@ -123,6 +123,8 @@ void add_extract(const Command& app) {
     command.add_flag("--json", request->json,
                      "Print what stands in it as JSON; the kernel file goes to -o alone");
     command.add_flag("--force", request->force, "Replace the file if it exists");
+    command.show_first({"--launch", "--grid", "--block", "--args", "--arch", "--kernel",
+                        "--profile", "-o,--output", "--json", "--force"});
     command.callback([request] { extract_kernel(*request); });
 }
 

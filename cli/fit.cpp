@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "analysis/measured/fit.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/moved_program.h"
 #include "cli/options.h"
@@ -17,7 +19,6 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "fit/import/gpu_stream.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/fit_report.h"
 #include "report/figures/fit_figures.h"
 #include "report/figures/plot_file.h"
@@ -59,9 +60,9 @@ void run_import(const Arguments& arguments) {
 void run_fit(const Arguments& arguments) {
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE.json", arguments.results);
-    keep_apart(inputs, {{"--output", arguments.output},
-                        {"--report", arguments.report},
-                        {"--plot", arguments.plot}});
+    keep_apart(
+        inputs,
+        {{"--output", arguments.output}, {"--page", arguments.report}, {"--plot", arguments.plot}});
     refuse_existing(arguments.output, arguments.force);
     if (!arguments.report.empty()) refuse_existing(arguments.report, arguments.force);
     report::check_plot_file(arguments.plot, arguments.force);
@@ -70,7 +71,10 @@ void run_fit(const Arguments& arguments) {
     const bool automatch = has_automatch_rows(files);
     if (automatch && std::ranges::all_of(without_automatch_rows(files),
                                          [](const auto& file) { return file.rows.empty(); })) {
-        fmt::print(stderr, "occupipe: 'automatch fit' fits what 'automatch measure' measured\n");
+        if (!arguments.plot.empty())
+            throw std::runtime_error("--plot: nothing to draw: there are no instructions");
+        fmt::print(stderr,
+                   "occupipe: note: 'automatch fit' fits what 'automatch measure' measured\n");
         std::vector<std::string> words = {"fit", "-o", arguments.output};
         if (!arguments.report.empty()) words.insert(words.end(), {"--report", arguments.report});
         if (arguments.force) words.emplace_back("--force");
@@ -79,8 +83,7 @@ void run_fit(const Arguments& arguments) {
     }
     FitOptions options;
     options.timing.known_overhead_cycles = arguments.overhead;
-    FitOutcome outcome = fit_measurements(files, options);
-    analysis::apply_issue_choice(outcome.profile, files, outcome.assumed_scopes);
+    const FitOutcome outcome = analysis::fit(files, options);
     const Overwrite overwrite = arguments.force ? Overwrite::yes : Overwrite::no;
     write_text_file(arguments.output, format_profile(outcome.profile), overwrite);
     if (!arguments.report.empty())
@@ -112,12 +115,12 @@ void add_fit(const Command& app) {
         command.add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
             .type_name("PROFILE.yaml");
     command
-        .add_option("--report", arguments->report,
+        .add_option("--page|--report", arguments->report,
                     "FILE.md to write: curves, fits, residuals, rejected rows")
         .type_name("FILE.md");
     add_plot_option(command, arguments->plot, "the measured curves with their fits");
     command
-        .add_option("--plot-only", arguments->plot_only,
+        .add_option("--instructions|--plot-only", arguments->plot_only,
                     "Instructions to draw, separated by commas (default: all)")
         .delimiter(',')
         .type_name("NAME");
@@ -127,13 +130,13 @@ void add_fit(const Command& app) {
                         "Instead, read another program's results and print B, Λ0 and h per kernel")
             .check(one_of({"gpu-stream"}));
     command
-        .add_option("--warp-size", arguments->warp_size,
+        .add_option("--given warp_size|--warp-size", arguments->warp_size,
                     "With --import: threads per warp (default: 64 for files named mi…, else 32)")
         .needs(import)
         .check(in_range(1, 1024))
         .type_name("N");
     command
-        .add_option("--overhead", arguments->overhead,
+        .add_option("--given overhead|--overhead", arguments->overhead,
                     "Cycles of a launch that runs no instruction, if known. One depth is then\n"
                     "enough, and the profile says that it was given")
         .check(number_not_negative())

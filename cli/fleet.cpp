@@ -55,25 +55,27 @@ void add_fleet(const Command& app) {
              "GPUs\ndiffer by far more than their errors without one that stands out "
              "(docs/fleets.md).",
          .exit_codes = {},
-         .examples = "occupipe fleet out/*/profile.yaml\n"
-                     "occupipe fleet out/*/profile.yaml --false-alarms 0.01 --fail"});
+         .examples =
+             "occupipe compare --fleet out/*/profile.yaml\n"
+             "occupipe compare --fleet out/*/profile.yaml --tolerance false_alarms=0.01 \\\n"
+             "    --fail-on difference"});
     command.add_option("profiles", options->profiles, "Profile of each GPU (YAML)")
         .required()
         .type_name("PROFILE");
     command
-        .add_option("--false-alarms", options->fleet.false_alarms,
+        .add_option("--tolerance false_alarms|--false-alarms", options->fleet.false_alarms,
                     "Probability that a fleet without outliers is said to have one")
         .check(number_between(1e-12, 0.5))
         .show_default()
         .type_name("P");
     command
-        .add_option("--relative", options->fleet.relative,
+        .add_option("--tolerance relative|--relative", options->fleet.relative,
                     "Relative distance to the median that an outlier has to have as well")
         .check(number_not_negative())
         .show_default()
         .type_name("SHARE");
     command.add_flag("--json", options->json, "Print JSON");
-    command.add_flag("--fail", options->fail,
+    command.add_flag("--fail-on difference|--fail", options->fail,
                      "Exit with 1 where a GPU differs, or GPUs from one another");
     command.callback([options] { fleet(*options); });
 }

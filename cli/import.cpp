@@ -50,7 +50,7 @@ void run_import(const Arguments& arguments) {
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE", arguments.files);
     keep_apart(inputs, {{"--output", arguments.output}});
-    if (!arguments.hints.name.empty()) require_text(arguments.hints.name, "--name");
+    if (!arguments.hints.name.empty()) require_text(arguments.hints.name, "--given name");
     std::vector<analysis::InputText> files;
     for (const std::string& file : arguments.files) files.push_back({file, read_text_file(file)});
     const bool measured = arguments.format == "gpu-latency" || arguments.format == "cuda-incore" ||
@@ -97,26 +97,30 @@ void add_import(const Command& app) {
     command.add_option("-o,--output", arguments->output, "Profile (YAML) or measurements (JSON)")
         .required()
         .type_name("FILE");
-    command.add_option("--name", arguments->hints.name, "The device's name").type_name("TEXT");
+    command.add_option("--given name|--name", arguments->hints.name, "The device's name")
+        .type_name("TEXT");
     constexpr int most_cores = 100000;
-    command.add_option("--cores", arguments->hints.cores, "Cores of the device")
+    command.add_option("--given cores|--cores", arguments->hints.cores, "Cores of the device")
         .check(in_range(1, most_cores))
         .type_name("N");
     constexpr int most_lanes = 1024;
-    command.add_option("--warp-size", arguments->hints.warp_size, "Threads per warp")
+    command
+        .add_option("--given warp_size|--warp-size", arguments->hints.warp_size, "Threads per warp")
         .check(in_range(1, most_lanes))
         .type_name("N");
     constexpr double least_clock = 1;
     constexpr double most_clock = 1e15;
-    command.add_option("--clock-hz", arguments->hints.clock_hz, "Core clock")
+    command.add_option("--given clock_hz|--clock-hz", arguments->hints.clock_hz, "Core clock")
         .check(number_between(least_clock, most_clock))
         .type_name("HZ");
     command
-        .add_option("--access-bytes", arguments->hints.access_bytes,
+        .add_option("--given access_bytes|--access-bytes", arguments->hints.access_bytes,
                     "gpu-cache: bytes that a lane loads at once")
         .check(one_of({4, 8, 16}))
         .type_name("N");
-    command.add_option("--nth", arguments->nth, "clpeak: which of the file's devices, from 1")
+    command
+        .add_option("--given device|--nth", arguments->nth,
+                    "clpeak: which of the file's devices, from 1")
         .check(positive_number())
         .type_name("N");
     command.add_flag("--force", arguments->force, "Replace an existing file");
@@ -131,8 +135,10 @@ void add_import(const Command& app) {
              "level, and\n"
              "what can become neither is refused with file, line and key (docs/other-tools.md).",
          .exit_codes = {},
-         .examples = "occupipe import accelsim rtx2070.config --clock-hz 1410e6 -o simulator.yaml\n"
-                     "occupipe import gpu-latency h100_pcie.txt --cores 114 -o h100.json"});
+         .examples =
+             "occupipe convert --from accelsim rtx2070.config --given clock_hz=1410e6 -o "
+             "simulator.yaml\n"
+             "occupipe convert --from gpu-latency h100_pcie.txt --given cores=114 -o h100.json"});
     command.callback([arguments] { run_import(*arguments); });
 }
 

@@ -10,7 +10,7 @@ namespace occupipe::cli {
 void add_extraction_options(const Command& command, KernelsInRequest& request,
                             const std::string& heading) {
     command
-        .add_option("--step", request.step,
+        .add_option("--sample step|--step", request.step,
                     "Which of the launches of that kernel in the launch file, from 1 on")
         .check(in_range(1, 1'000'000))
         .show_default()
@@ -20,11 +20,11 @@ void add_extraction_options(const Command& command, KernelsInRequest& request,
         .add_option(
             "--sample", request.sample,
             "Groups that are executed and stand for the launch's: the first, the last, and\n"
-            "so many at random; auto: 8, and more where these differ much")
+            "N at random; auto: 8, more where they differ much")
         .show_default()
         .type_name("auto|all|N")
         .group(heading);
-    command.add_option("--classes", request.classes, "At most so many classes of warps")
+    command.add_option("--sample classes|--classes", request.classes, "Classes of warps at most")
         .check(in_range(1, 1000))
         .show_default()
         .type_name("N")

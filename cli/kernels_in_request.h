@@ -19,9 +19,9 @@ struct KernelsInRequest : analysis::Extraction {
 
 inline constexpr const char* kernels_in_heading = "Kernels in (CUDA, OpenCL C, PTX, machine code)";
 
-// --step, --sample, --classes.
+// --sample.
 void add_extraction_options(const Command& command, KernelsInRequest& request,
-                            const std::string& heading = "OPTIONS");
+                            const std::string& heading = "Options");
 
 // add_launch_options() and add_extraction_options() under kernels_in_heading.
 void add_kernels_in_options(const Command& command, KernelsInRequest& request);

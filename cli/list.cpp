@@ -172,7 +172,7 @@ void add_list(const Command& app) {
             else
                 list_models(arguments->json);
         })
-        .add_flag("--aspects", arguments->aspects,
+        .add_flag("--all|--aspects", arguments->aspects,
                   "Print what each model takes into account, as Markdown");
     add("kernels", "Kernels of the suite, with launch files at two sizes",
         [arguments] { list_kernels(arguments->json); });

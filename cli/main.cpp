@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/moved_program.h"
 #include "cli/option.h"
+#include "cli/spellings.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -32,7 +34,7 @@ constexpr const char* first_steps =
     "Data goes to stdout, messages go to stderr. Exit codes: 0 ok, 1 failed,\n"
     "2 wrong usage or bad input, 3 no device to run on, 4 no answer within --limit,\n"
     "5 the device was lost at one point, which is recorded: run the same command again\n"
-    "to go on, 6 (watch) a number moved, 130 interrupted.\n";
+    "to go on, 6 (check --watch) a number moved, 130 interrupted.\n";
 
 // The first line is the program's own.
 std::string version_text() {
@@ -48,31 +50,26 @@ std::string version_text() {
 void add_commands(const Program& app) {
     add_list(app);
     add_explain_instruction(app);
+#if OCCUPIPE_FIT
+    add_characterize(app);
+#endif
     add_measure(app);
-    add_smoke(app);
 #if OCCUPIPE_FIT
     add_fit(app);
-    add_characterize(app);
-    add_diff(app);
-    add_merge(app);
-    add_report(app);
-    add_watch(app);
 #endif
     add_table(app);
-    add_export(app);
-    add_import(app);
-    add_rates(app);
-    add_roofline(app);
+    add_check(app);
+    add_convert(app);
     add_predict(app);
     add_sweep(app);
-    add_fleet(app);
     add_compare(app);
     add_validate(app);
-    add_check(app);
-    add_selfcheck(app);
-    add_disassemble(app);
     add_execute(app);
     add_extract(app);
+#if OCCUPIPE_FIT
+    add_report(app);
+#endif
+    add_uses(app);
 }
 
 }  // namespace
@@ -87,7 +84,9 @@ int run(int argc, char** argv) {
     const Program program(about, "occupipe", version_text);
     program.footer(first_steps);
     add_commands(program);
-    return run(program, argc, argv);
+    CalledAs call = called_as({argv + 1, argv + argc});
+    if (!call.hint.empty()) fmt::print(stderr, "occupipe: note: {}\n", call.hint);
+    return run(program, std::move(call.words));
 }
 
 }  // namespace occupipe::cli

@@ -150,7 +150,7 @@ void compile_only(const Arguments& arguments) {
 void measure(Arguments& arguments) {
     if (!arguments.architecture.empty()) {
         throw InputError(
-            "--arch names no device to measure; add --compile-only, --dump, --plan or --dry-run");
+            "--arch names no device to measure; add --compile-only, --dump or --dry-run");
     }
     arguments.request.overwrite = arguments.overwrite();
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
@@ -167,26 +167,26 @@ void add_carry_options(const Command& command, Arguments& arguments) {
                         "no such GPU is needed")
             .type_name("sm_NN");
     command
-        .add_option("--nvrtc", arguments.nvrtc,
+        .add_option("--compiler nvrtc|--nvrtc", arguments.nvrtc,
                     "NVRTC to compile CUDA kernels with: a path, or none (default: what\n"
                     "OCCUPIPE_NVRTC names, else what is found; docs/cuda.md)")
         .type_name("FILE");
-    command.add_option("--cores", arguments.cores, "With --arch: number of cores")
+    command.add_option("--given cores|--cores", arguments.cores, "With --arch: number of cores")
         .needs(architecture)
         .check(positive_number())
         .type_name("N");
-    command.add_option("--clock-hz", arguments.clock_hz, "With --arch: core clock")
+    command.add_option("--given clock_hz|--clock-hz", arguments.clock_hz, "With --arch: core clock")
         .needs(architecture)
         .check(positive_number())
         .type_name("HZ");
     command
-        .add_option("--l2-bytes", arguments.memory.l2_bytes,
+        .add_option("--given l2_bytes|--l2-bytes", arguments.memory.l2_bytes,
                     "With --arch: size of the second-level cache, which sets table sizes")
         .needs(architecture)
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--memory-bytes", arguments.memory.bytes,
+        .add_option("--given memory_bytes|--memory-bytes", arguments.memory.bytes,
                     "With --arch: size of global memory; a table takes a quarter at most")
         .needs(architecture)
         .check(positive_number())
@@ -216,7 +216,7 @@ void add_carry_options(const Command& command, Arguments& arguments) {
         .check(in_range(1, 1000))
         .type_name("N");
     command
-        .add_flag("--placement", arguments.dump.placement,
+        .add_flag("--dump placement|--placement", arguments.dump.placement,
                   "With --dump: warps also write the core and slot that they run on, for a runner\n"
                   "that knows %smid and %warpid")
         .needs(dump);
@@ -229,7 +229,7 @@ void add_carry_options(const Command& command, Arguments& arguments) {
     dump.excludes(compile).excludes(kernels);
     import.excludes(dump).excludes(architecture).excludes(kernels);
     command
-        .add_flag("--partial", arguments.import.partial,
+        .add_flag("--import partial|--partial", arguments.import.partial,
                   "With --import: leave out launches without cycles")
         .needs(import);
 }
@@ -263,7 +263,8 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
     if (backend.facts().cpu || backend.facts().model) return;
     fmt::print(
         stderr,
-        "--plan estimates the time; points not yet known well are repeated while the run stays "
+        "--dry-run plan estimates the time; points not yet known well are repeated while the run "
+        "stays "
         "within {:g} s\n",
         arguments.request.budget_seconds.value_or(default_budget_seconds(arguments.request.quick)));
 }
@@ -392,14 +393,14 @@ void add_measure(const Command& app) {
         .type_name("LIST");
     command.add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
     command
-        .add_option("--budget", arguments->request.budget_seconds,
+        .add_option("--limit budget|--budget", arguments->request.budget_seconds,
                     "Seconds that the run may take for repetitions beyond the minimum\n"
                     "(default: 170 with --quick, else 1700)")
         .check(positive_number())
         .type_name("SECONDS");
     command
         .add_option(
-            "--hang-limit", arguments->request.hang_seconds,
+            "--limit hang|--hang-limit", arguments->request.hang_seconds,
             "Seconds without an answer after which a point is given up and the program ends\n"
             "with exit code 5 (default: 20)")
         .check(positive_number())
@@ -412,9 +413,9 @@ void add_measure(const Command& app) {
                      "from (fma.f32 … ld.global.f32); without --instructions, these alone");
     command.add_flag("--intensity", arguments->intensity,
                      "Measure mixes of multiply-adds and streaming loads over operations per\n"
-                     "byte, and --rates: what 'roofline --sweep' draws");
+                     "byte, and --rates: what 'predict --counts --intensity' draws");
     command.add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
-    command.add_flag("--plan", arguments->plan,
+    command.add_flag("--dry-run plan|--plan", arguments->plan,
                      "Print the numbers of points and kernels, in the order of measuring, and an\n"
                      "estimate of the seconds on a GPU (not calibrated on one)");
     command
@@ -460,7 +461,10 @@ void add_measure(const Command& app) {
              "occupipe measure --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.02' \\\n"
              "    --instructions 'fma.*' -o simulated.json\n"
              "occupipe measure --for saxpy.yaml --profile gpu.yaml --extended gpu-more.yaml\n"
-             "occupipe measure --device cuda --arch sm_90 --quick --plan"});
+             "occupipe measure --device cuda --arch sm_90 --quick --dry-run plan"});
+    command.show_first({"--device", "--instructions", "--quick", "-o,--output", "--force",
+                        "--dry-run", "--dry-run plan", "--for", "--profile", "--extended",
+                        "--receipts", "--kernels"});
     command.callback([arguments, output] {
         keep_inputs(*arguments);
         if (!arguments->nvrtc.empty()) ::setenv("OCCUPIPE_NVRTC", arguments->nvrtc.c_str(), 1);

@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "ask/answer.h"
 #include "bench/instructions/instruction_table.h"
 #include "core/error.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/fit_report.h"
 #include "fit/profile/profile_extend.h"
 
@@ -69,8 +68,7 @@ bool extend_profile_file(const Kernel& kernel, const GpuProfile& profile,
                          const std::filesystem::path& measurement,
                          const std::filesystem::path& output, Overwrite overwrite) {
     const std::array files = {read_measurements(measurement)};
-    FitOutcome fitted = fit_measurements(files, {});
-    analysis::apply_issue_choice(fitted.profile, files, fitted.assumed_scopes);
+    const FitOutcome fitted = analysis::fit(files);
     const ProfileExtension extension =
         extend_profile(profile, fitted.profile, measurement.filename().string(),
                        content_hash(read_text_file(measurement)));

@@ -32,8 +32,9 @@ double clock_of(const std::map<std::string, std::string>& context,
                 const std::filesystem::path& path) {
     const auto found = context.find("clock_hz");
     if (found == context.end()) {
-        throw InputError(path.string(), {}, "clock_hz",
-                         "is missing; write the core clock in Hz, or dump with --clock-hz");
+        throw InputError(
+            path.string(), {}, "clock_hz",
+            "is missing; write the core clock in Hz, or dump with --given clock_hz=HZ");
     }
     const std::string& text = found->second;
     double value = 0;
@@ -92,10 +93,11 @@ void import_measurement(const ImportRequest& request) {
     const auto planned = context.find("launches");
     if (planned != context.end() && planned->second != std::to_string(times.size()) &&
         !request.partial) {
-        throw InputError(file, {times.back().line, 0}, "point",
-                         fmt::format("the table has {} launches, the dump {}; --partial imports "
-                                     "them nevertheless",
-                                     times.size(), planned->second));
+        throw InputError(
+            file, {times.back().line, 0}, "point",
+            fmt::format("the table has {} launches, the dump {}; --import partial imports "
+                        "them nevertheless",
+                        times.size(), planned->second));
     }
     std::map<std::string, int> repetitions;
     for (const auto& time : times) ++repetitions[time.point];

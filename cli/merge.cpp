@@ -60,7 +60,7 @@ void add_merge(const Command& app) {
              "Output: a profile (YAML) whose standard errors include the spread between machines;\n"
              "λ, Λ and the spread of each instruction on stdout.",
          .exit_codes = {},
-         .examples = "occupipe merge node1.yaml node2.yaml node3.yaml -o model.yaml"});
+         .examples = "occupipe fit --merge node1.yaml node2.yaml node3.yaml -o model.yaml"});
     command.callback([arguments] { run_merge(*arguments); });
 }
 

@@ -59,12 +59,13 @@ void run_moved_command(const std::vector<std::string>& words) {
     if (words.empty()) return;
     std::vector<std::string> rest(words.begin() + 1, words.end());
     if (words.front() == "match") {
-        fmt::print(stderr, "occupipe: 'occupipe match' is 'automatch predict' by now\n");
+        fmt::print(stderr, "occupipe: note: 'occupipe match' is 'automatch predict' by now\n");
         rest.insert(rest.begin(), "predict");
         become_automatch(rest);
     }
     if (words.front() == "measure" && std::erase(rest, "--match") > 0) {
-        fmt::print(stderr, "occupipe: 'occupipe measure --match' is 'automatch measure' by now\n");
+        fmt::print(stderr,
+                   "occupipe: note: 'occupipe measure --match' is 'automatch measure' by now\n");
         rest.insert(rest.begin(), "measure");
         become_automatch(rest);
     }

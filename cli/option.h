@@ -15,7 +15,6 @@
 #include <vector>
 
 namespace CLI {
-class App;
 class Option;
 class Validator;
 }  // namespace CLI
@@ -46,6 +45,8 @@ Check number_between(double least, double most);
 // Of names or patterns separated by commas: at least one, since none would mean all.
 Check instruction_list();
 
+struct CommandApp;
+
 // One option, flag or positional argument of a command; copies are of the same one.
 class Option {
 public:
@@ -67,25 +68,38 @@ private:
     CLI::Option* option_;
 };
 
+// Names of options:
+//   "kernel"                           a positional argument
+//   "-o,--output"                      a short name and a long one
+//   "--cache l1"                       one of several under a name: `--cache l1=65536`;
+//                                      a flag: `--fail-on serious`
+//   "--cache l1|--l1-bytes"            behind |, its names of earlier releases: accepted with a
+//                                      hint on stderr, and not in --help
 class Command {
 public:
-    explicit Command(CLI::App* app) : app_(app) {}
+    explicit Command(CommandApp* app) : app_(app) {}
 
     Command subcommand(const std::string& name, const std::string& about) const;
-    // `name`: "-o,--output"; without dashes, a positional argument. The variable must live as long
-    // as the command.
+    // The variable must live as long as the command.
     template <typename Variable>
     Option add_option(const std::string& name, Variable& variable, const std::string& help) const;
     Option add_flag(const std::string& name, bool& variable, const std::string& help) const;
     Option option(const std::string& name) const;  // one that was added
     bool has_option(const std::string& name) const;
+    // Of --help, which is short: these options, by the names that they were added with. The others
+    // are in --help-all. Without it, --help has all.
+    void show_first(std::initializer_list<const char*> names) const;
+    // The subcommand `name` is a use of the subcommand `of`, whose --help lists it: as "measure
+    // --smoke" or, with the arguments that choose it, as "convert --from" "FORMAT".
+    void show_as_use(const std::string& name, const std::string& of, const std::string& shown,
+                     const std::string& arguments) const;
     void footer(const std::string& text) const;
     void callback(std::function<void()> run) const;
     bool chose_subcommand() const;
     std::string help() const;
 
 protected:
-    CLI::App* app_;
+    CommandApp* app_;
 };
 
 // What callbacks throw where an option is missing that only some uses of the command need.
@@ -106,11 +120,12 @@ public:
     Program& operator=(const Program&) = delete;
     ~Program();
 
-    // Runs the callback of the command that is named. False: there is none. --help and --version
-    // are printed. Throws UsageError, and what the callback throws.
-    bool run(int argc, const char* const* argv) const;
+    // Runs the callback of the command that the words name, the first of the command line but for
+    // the program. False: they name none. --help and --version are printed. Throws UsageError, and
+    // what the callback throws.
+    bool run(std::vector<std::string> words) const;
     std::string name() const;
-    // The command that the last command line named; the program itself where it named none.
+    // The command that the last words named; the program itself where they named none.
     Command named() const;
 };
 

@@ -322,15 +322,18 @@ void predict(const Options& options) {
 
 void add_memory_options(const Command& command, MemoryBehaviour& memory) {
     command
-        .add_option("--hit-rate", memory.hit_rate,
+        .add_option("--memory-behaviour hit_rate|--hit-rate", memory.hit_rate,
                     "Share of accesses that hit a cache, below 1 (x-model, gpuperf)")
         .check(finite_number())
         .type_name("SHARE");
-    command.add_option("--hit-latency", memory.hit_latency, "Λ of a hit [cycles]")
+    command
+        .add_option("--memory-behaviour hit_latency|--hit-latency", memory.hit_latency,
+                    "Λ of a hit [cycles]")
         .check(finite_number())
         .type_name("CYCLES");
     command
-        .add_option("--requests-per-access", memory.requests_per_access,
+        .add_option("--memory-behaviour requests_per_access|--requests-per-access",
+                    memory.requests_per_access,
                     "Requests that one access of a warp makes (gpuperf, mdm, mdm-divergent)")
         .check(finite_number())
         .show_default()
@@ -426,7 +429,7 @@ void add_predict(const Command& app) {
         .show_default()
         .type_name("HOW");
     command
-        .add_option("--memory-order", options->memory_order,
+        .add_option("--memory-behaviour order|--memory-order", options->memory_order,
                     "Order of the warps that share the caches: an instruction each in turn, or as\n"
                     "a first prediction has them issue (machine code)")
         .check(one_of({"round_robin", "predicted"}))
@@ -434,13 +437,13 @@ void add_predict(const Command& app) {
         .type_name("ORDER");
     command
         .add_option(
-            "--l1-bytes", options->l1_bytes,
+            "--cache l1|--l1-bytes", options->l1_bytes,
             "First-level cache of a core, without shared memory (default: as the profile's\n"
             "memory levels or its compute capability tell)")
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--l2-bytes", options->l2_bytes,
+        .add_option("--cache l2|--l2-bytes", options->l2_bytes,
                     "Second-level cache (default: as the profile's memory levels tell)")
         .check(positive_number())
         .type_name("N");
@@ -464,6 +467,8 @@ void add_predict(const Command& app) {
     add_explain_options(command, options->explain);
     add_annotate_options(command, options->annotate);
     add_kernels_in_options(command, options->kernel);
+    command.show_first({"--profile", "--model", "--occupancy", "--set", "--launch", "--stalls",
+                        "--annotate", "--page", "--json", "--csv"});
     command.callback([options] { predict(*options); });
 }
 

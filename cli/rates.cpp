@@ -92,7 +92,7 @@ void add_rates(const Command& app) {
              "not\n"
              "determine is 'not measured'.",
          .exit_codes = {},
-         .examples = "occupipe rates rtx-2070"});
+         .examples = "occupipe table --rates rtx-2070"});
     command.callback([arguments] { print_rates(arguments->profiles, arguments->json); });
 }
 

@@ -128,6 +128,7 @@ void add_report(const Command& app) {
          .examples =
              "occupipe report results/cpu-amd-zen4-pocl -o report.html\n"
              "occupipe report matmul.cu --launch matmul.yaml --profile rtx-2070 -o mm.html"});
+    command.show_first({"-o,--output", "--beside", "--profile", "--launch", "--force"});
     command.callback([arguments] {
         if (is_of_kernel(*arguments)) return report_kernel(*arguments);
         if (arguments->folder.empty()) throw MissingOption("folder");

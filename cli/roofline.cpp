@@ -9,8 +9,8 @@
 #include <set>
 
 #if OCCUPIPE_FIT
+#include "analysis/measured/fit.h"
 #include "analysis/roofline/intensity_sweep.h"
-#include "fit/profile/build_profile.h"
 #include "report/text/intensity_output.h"
 #endif
 #include "analysis/profilers/profiler_metrics.h"
@@ -38,7 +38,7 @@ namespace {
 
 constexpr const char* about =
     "Input: what kernels execute and move, each SOURCE one of\n"
-    "  - CSV of nvprof or Nsight Compute ('--ncu-command ./app' prints how to collect it),\n"
+    "  - CSV of nvprof or Nsight Compute ('--profiler-command ncu=./app' prints how to),\n"
     "  - kernel parameters (YAML, written with -o),\n"
     "  - a launch file, or CUDA source, PTX or machine code with --grid, --block and --args: its\n"
     "    kernels are executed on this machine;\n"
@@ -47,12 +47,13 @@ constexpr const char* about =
     "Without --profile the kernels are listed.";
 
 constexpr const char* examples =
-    "occupipe roofline --ncu-command './app --size 4096'\n"
-    "occupipe roofline kernels.csv --profile gtx-1060 --profile rtx-2070 --plot quadrant.svg\n"
-    "occupipe roofline kernels.csv -o kernels.yaml\n"
-    "occupipe roofline saxpy.launch.yaml --arch sm_90 --profile results/h200.yaml\n"
-    "occupipe roofline ncu.csv executed.yaml --difference\n"
-    "occupipe roofline --sweep mixes.json --plot sweep.svg";
+    "occupipe predict --counts --profiler-command ncu='./app --size 4096'\n"
+    "occupipe predict --counts kernels.csv --profile gtx-1060 --profile rtx-2070 --plot "
+    "quadrant.svg\n"
+    "occupipe predict --counts kernels.csv -o kernels.yaml\n"
+    "occupipe predict --counts saxpy.launch.yaml --arch sm_90 --profile results/h200.yaml\n"
+    "occupipe predict --counts ncu.csv executed.yaml --difference\n"
+    "occupipe predict --counts --intensity mixes.json --plot sweep.svg";
 
 struct Request {
     std::vector<std::string> sources;
@@ -86,7 +87,7 @@ std::size_t places_of(const std::vector<PlanStep>& steps, const std::string& ker
     return places;
 }
 
-// The kernels' traffic as the caches of --caches let it through. Executes them once more.
+// The kernels' traffic as the caches of --cache device let it through. Executes them once more.
 void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
                  const ExecutionRequest& execution, const LaunchPlan& plan,
                  const analysis::KernelFile& file) {
@@ -95,7 +96,8 @@ void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
         const std::string name = kernel.kernel.substr(0, kernel.kernel.find('('));
         if (places_of(plan.steps, name) > 1)
             throw InputError(fmt::format(
-                "--caches: the plan launches '{}' at several places; give each a file", name));
+                "--cache device: the plan launches '{}' at several places; give each a file",
+                name));
         const analysis::KernelIn in =
             analysis::kernel_in(plan, file,
                                 {.kernel = name,
@@ -125,13 +127,13 @@ std::vector<KernelParameters> executed(const std::string& path, bool is_launch_f
     return kernels;
 }
 
-// The devices, with the rates that --rate adds.
+// The devices, with the rates that --set adds.
 std::vector<GpuProfile> devices_of(const Request& request) {
     std::vector<GpuProfile> devices;
     for (const std::string& path : request.profiles)
         devices.push_back(read_profile(analysis::shipped_profile(path)));
     if (!request.rates.empty() && devices.size() != 1)
-        throw InputError("--rate is of one device; give one --profile");
+        throw InputError("--set is of one device; give one --profile");
     std::set<std::string> given;
     for (const std::string& text : request.rates) {
         const std::size_t equals = text.find('=');
@@ -139,10 +141,9 @@ std::vector<GpuProfile> devices_of(const Request& request) {
         const char* const end = text.data() + text.size();
         if (equals == std::string::npos ||
             std::from_chars(text.data() + equals + 1, end, value).ptr != end)
-            throw InputError(
-                fmt::format("--rate {}: is not SYMBOL=VALUE, such as B_mem=448", text));
+            throw InputError(fmt::format("--set {}: is not SYMBOL=VALUE, such as B_mem=448", text));
         if (!given.insert(text.substr(0, equals)).second)
-            throw InputError(fmt::format("--rate {}: has an earlier --rate; choose one", text));
+            throw InputError(fmt::format("--set {}: has an earlier --set; choose one", text));
         devices.front() =
             analysis::with_rate(std::move(devices.front()), text.substr(0, equals), value);
     }
@@ -202,11 +203,11 @@ void print_difference(const Request& request,
 #if OCCUPIPE_FIT
 void print_sweep(const Request& request) {
     if (!request.sources.empty() || request.profiles.size() > 1)
-        throw InputError("--sweep takes no SOURCE and at most one --profile");
+        throw InputError("--intensity takes no SOURCE and at most one --profile");
     report::check_plot_file(request.plot, request.force);
     std::vector<MeasurementFile> files;
     for (const std::string& path : request.sweep) files.push_back(read_measurements(path));
-    const FitOutcome outcome = fit_measurements(files);
+    const FitOutcome outcome = analysis::fit(files);
     const GpuProfile profile = request.profiles.empty()
                                    ? outcome.profile
                                    : read_profile(analysis::shipped_profile(request.profiles[0]));
@@ -215,7 +216,8 @@ void print_sweep(const Request& request) {
         fmt::print(stderr, "occupipe: warning: {}\n", line);
     if (sweep.points.empty())
         throw InputError(
-            "--sweep: no mix of fma.f32, fma.f64, mad.s32 or fma.f16x2 with ld.global.f32 is in "
+            "--intensity: no mix of fma.f32, fma.f64, mad.s32 or fma.f16x2 with ld.global.f32 is "
+            "in "
             "the measurements; 'occupipe measure --intensity' measures them");
     if (request.json)
         fmt::print("{}\n", report::to_json(sweep).dump(2));
@@ -233,14 +235,14 @@ void refuse_ignored(const Request& request) {
     const bool files = !request.output.empty() || request.csv || request.difference;
     const bool added = !request.rates.empty() || !request.caches.empty();
     if (!request.sweep.empty() && (files || added))
-        throw InputError("-o, --csv, --difference, --rate and --caches do not go with --sweep");
+        throw InputError("-o, --csv, --difference, --set and --cache do not go with --intensity");
     if (request.difference && (!request.output.empty() || request.csv || request.json ||
                                !request.plot.empty() || !request.profiles.empty()))
         throw InputError(
             "-o, --csv, --json, --plot and --profile do not go with --difference, which prints a "
             "table of two sources");
     if ((!request.ncu.empty() || !request.nvprof.empty()) && !request.sources.empty())
-        throw InputError("--ncu-command and --nvprof-command print a command, and take no SOURCE");
+        throw InputError("--profiler-command prints a command, and takes no SOURCE");
 }
 
 void roofline(const Request& request) {
@@ -297,7 +299,7 @@ void roofline(const Request& request) {
     if (!devices.empty() && !any)
         throw InputError(
             "no prediction: the profiles lack the rates that the kernels need; 'occupipe measure "
-            "--rates' measures them, and --rate B_mem=448 says one that a data sheet gives");
+            "--rates' measures them, and --set B_mem=448 says one that a data sheet gives");
     if (request.plot.empty()) return;
     if (devices.empty()) throw InputError("--plot draws devices; give --profile");
     report::PlotContent content{
@@ -347,41 +349,43 @@ void add_roofline(const Command& app) {
                      "Compare two sources' counts of the same kernels, metric by metric");
 #if OCCUPIPE_FIT
     command
-        .add_option("--sweep", request->sweep,
+        .add_option("--intensity|--sweep", request->sweep,
                     "Instead: measurements with mixes of multiply-adds and streaming loads,\n"
                     "measured beside the roofline of the profile (default: their own)")
         .type_name("FILE")
         .one_value_each();
 #endif
     command
-        .add_option("--rate", request->rates,
-                    "A rate that the one profile lacks, in the unit of 'occupipe rates':\n"
+        .add_option("--set|--rate", request->rates,
+                    "A rate that the one profile lacks, in the unit of 'occupipe table --rates':\n"
                     "B_mem=448; may be given again")
         .type_name("SYMBOL=VALUE")
         .one_value_each();
     const Option caches =
         command
-            .add_option("--caches", request->caches,
+            .add_option("--cache device|--caches", request->caches,
                         "Count the memory traffic of a SOURCE that is executed behind the caches\n"
                         "of this device (default: every touched sector once)")
             .type_name("PROFILE");
     command
-        .add_option("--l1-bytes", request->l1_bytes,
-                    "With --caches: first-level cache of a core, without shared memory")
+        .add_option("--cache l1|--l1-bytes", request->l1_bytes,
+                    "With --cache device: first-level cache of a core, without shared memory")
         .needs(caches)
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--l2-bytes", request->l2_bytes,
-                    "With --caches: second-level cache (default: as its memory levels tell)")
+        .add_option("--cache l2|--l2-bytes", request->l2_bytes,
+                    "With --cache device: second-level cache (default: as its memory levels tell)")
         .needs(caches)
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--ncu-command", request->ncu,
+        .add_option("--profiler-command ncu|--ncu-command", request->ncu,
                     "Print the command that profiles PROGRAM with Nsight Compute, and end")
         .type_name("PROGRAM");
-    command.add_option("--nvprof-command", request->nvprof, "The same for nvprof")
+    command
+        .add_option("--profiler-command nvprof|--nvprof-command", request->nvprof,
+                    "The same for nvprof")
         .type_name("PROGRAM");
     add_launch_options(command, request->execution, "Only this kernel",
                        "For a SOURCE that is executed");
@@ -394,6 +398,8 @@ void add_roofline(const Command& app) {
     command.add_flag("--force", request->force, "Replace files that exist");
     add_plot_option(command, request->plot,
                     "quadrant split as .svg or .png; as .html with\na roofline per device");
+    command.show_first({"--profile", "-o,--output", "--plot", "--difference", "--intensity",
+                        "--json", "--csv", "--launch", "--arch", "--profiler-command ncu"});
     command.callback([request] { roofline(*request); });
 }
 

@@ -9,6 +9,8 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -29,13 +31,13 @@ std::string ways_out(const Command& command) {
     return ways;
 }
 
-int run_command(const Program& program, const std::string& name, int argc, char** argv) {
+int run_command(const Program& program, const std::string& name, std::vector<std::string> words) {
     const auto report = [&](const std::exception& error, ExitCode code) {
         fmt::print(stderr, "{}: {}\n", name, error.what());
         return code;
     };
     try {
-        if (program.run(argc, argv)) return exit_ok;
+        if (program.run(std::move(words))) return exit_ok;
         fmt::print(stderr, "{}", program.help());
         return exit_bad_input;
     } catch (const UsageError& error) {
@@ -77,8 +79,9 @@ int with_stdout_written(const std::string& name, int code) {
 
 }  // namespace
 
-int run(const Program& program, int argc, char** argv) {
-    return with_stdout_written(program.name(), run_command(program, program.name(), argc, argv));
+int run(const Program& program, std::vector<std::string> words) {
+    return with_stdout_written(program.name(),
+                               run_command(program, program.name(), std::move(words)));
 }
 
 }  // namespace occupipe::cli

@@ -234,16 +234,18 @@ void add_selfcheck(const Command& app) {
                     "Page to write: HTML if it ends in .html, else Markdown (default: stdout)")
         .type_name("FILE");
     command.add_flag("--json", arguments->json, "Write JSON instead of a page");
-    command.add_flag("--strict", arguments->strict, "Exit with 1 when a finding is serious");
+    command.add_flag("--fail-on serious|--strict", arguments->strict,
+                     "Exit with 1 when a finding is serious");
     command.add_flag("--force", arguments->force, "Replace an existing file");
-    add_help_end(command,
-                 {.text = "Output: what does not agree, the most suspicious first, with possible "
-                          "causes; then what\n"
-                          "agrees, and what could not be compared. Exit code 1 only with --strict.",
-                  .exit_codes = {},
-                  .examples = "occupipe selfcheck results/cpu-amd-zen4-pocl/profile-quick.yaml "
-                              "\\\n"
-                              "    results/cpu-amd-zen4-pocl/2026-11-21-quick.json"});
+    add_help_end(
+        command,
+        {.text = "Output: what does not agree, the most suspicious first, with possible "
+                 "causes; then what\n"
+                 "agrees, and what could not be compared. Exit code 1 only with --fail-on.",
+         .exit_codes = {},
+         .examples = "occupipe check --self results/cpu-amd-zen4-pocl/profile-quick.yaml "
+                     "\\\n"
+                     "    results/cpu-amd-zen4-pocl/2026-11-21-quick.json"});
     command.callback([arguments] { selfcheck(*arguments); });
 }
 

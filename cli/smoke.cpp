@@ -92,7 +92,7 @@ void add_smoke(const Command& app) {
              "Numbers are compared with those published for this GPU; where there are none, only\n"
              "what no hardware can do is a fault.",
          .exit_codes = {exit_nothing_to_run_on, exit_device_lost},
-         .examples = "occupipe smoke -o smoke.json"});
+         .examples = "occupipe measure --smoke -o smoke.json"});
     command.callback([arguments] { smoke(*arguments); });
 }
 

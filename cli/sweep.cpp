@@ -32,7 +32,7 @@ constexpr const char* about =
     "--join puts the shards of a sweep together, which is to write them one after the other.";
 
 constexpr const char* examples =
-    "occupipe sweep latencies.yaml --count\n"
+    "occupipe sweep latencies.yaml --dry-run\n"
     "occupipe sweep latencies.yaml -o rows.csv\n"
     "occupipe sweep latencies.yaml -o rows-2.csv --shard 2/8\n"
     "occupipe sweep --join rows-1.csv rows-2.csv -o rows.csv";
@@ -125,7 +125,7 @@ void sweep(const Options& options) {
         return;
     }
     if (options.output.empty())
-        throw InputError("where to? -o names the file (rows.csv); --count only counts");
+        throw InputError("where to? -o names the file (rows.csv); --dry-run only counts");
     const StopOnSignal stop;
     ProgressLine progress;
     try {
@@ -173,7 +173,8 @@ void add_sweep(const Command& app) {
     command.add_option("--threads", options->threads, "Threads (default: one per core)")
         .check(in_range(1U, 4096U))
         .type_name("N");
-    command.add_flag("--count", options->count, "Print how many predictions these are, no more");
+    command.add_flag("--dry-run|--count", options->count,
+                     "Print how many predictions these are, no more");
     command.add_option("--join", options->join, "Join the files of all shards").type_name("FILE");
     command.add_flag("--force", options->force, "Replace a file that is another sweep's");
     command.callback([options] { sweep(*options); });

@@ -545,7 +545,7 @@ void add_inputs(const Command& command, Options& options) {
         .show_default()
         .type_name("SIZE");
     command
-        .add_option("--machine-code", options.machine_code,
+        .add_option("--kernels|--machine-code", options.machine_code,
                     "Folder with NAME.cubin or sm_NN/NAME.cubin; NVRTC is not needed then")
         .type_name("FOLDER");
 }
@@ -589,6 +589,8 @@ void add_validate(const Command& app) {
     add_plot_option(command, options->plot, "throughput over occupancy, a panel per kernel");
     command.add_flag("--force", options->force, "Replace an existing plot or dump");
     add_limit_option(command, options->limit);
+    command.show_first({"--device", "--profile", "--dump", "--import", "--kernel", "--launch",
+                        "--model", "-o,--output", "--plot", "--force"});
     command.callback([options] { validate(*options); });
 }
 

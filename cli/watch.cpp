@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analysis/device/open_device.h"
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
@@ -21,7 +21,6 @@
 #include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/profile_watch.h"
 
 namespace occupipe::cli {
@@ -130,8 +129,7 @@ void watch(Arguments& arguments) {
     }
     const std::array files = {read_measurements(measurements)};
     require_measured_on(files.front(), backend->facts());
-    FitOutcome fitted = fit_measurements(files, {});
-    analysis::apply_issue_choice(fitted.profile, files, fitted.assumed_scopes);
+    const FitOutcome fitted = analysis::fit(files);
     write_text_file(folder / "profile.yaml", format_profile(fitted.profile), Overwrite::yes);
     const WatchReport report = watch_profile(baseline, fitted.profile, files, arguments.options);
     const std::string& device = fitted.profile.device.name;
@@ -176,13 +174,13 @@ void add_watch(const Command& app) {
         .type_name("FOLDER");
     constexpr double most_rate = 0.5;
     command
-        .add_option("--false-alarms", arguments->options.false_alarm_rate,
+        .add_option("--tolerance false_alarms|--false-alarms", arguments->options.false_alarm_rate,
                     "Share of reports of an unchanged device that may call any number moved")
         .show_default()
         .check(number_between(1e-6, most_rate))
         .type_name("SHARE");
     command
-        .add_option("--relative", arguments->options.relative,
+        .add_option("--tolerance relative|--relative", arguments->options.relative,
                     "Relative change that a number must exceed as well")
         .show_default()
         .check(number_not_negative());
@@ -202,10 +200,10 @@ void add_watch(const Command& app) {
              "the rates\n"
              "of false alarms and a nightly job.",
          .exit_codes = {exit_nothing_to_run_on, exit_device_lost, exit_moved},
-         .examples = "occupipe watch golden.yaml --device cuda:0 -o tonight\n"
+         .examples = "occupipe check --watch golden.yaml --device cuda:0 -o tonight\n"
                      "occupipe characterize --quick -o golden \\\n"
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=1'\n"
-                     "occupipe watch golden/profile.yaml --json -o tonight \\\n"
+                     "occupipe check --watch golden/profile.yaml --json -o tonight \\\n"
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=2'"});
     command.callback([arguments] { watch(*arguments); });
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -D ROOT=… -P CheckSources.cmake: every source file names its licence in its first line (second
-# after #!) and stays within the size budgets, every folder of the program has its README. Functions have theirs in .clang-tidy.
+# after #!) and stays within the size budgets, no code searches a sentence, every folder of the program has its README. Functions have theirs in .clang-tidy.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 
@@ -44,7 +44,7 @@ endfunction()
 set(offences "")
 set(folders_without_readme "")
 file(GLOB_RECURSE files RELATIVE "${ROOT}"
-    "${ROOT}/core/*" "${ROOT}/isa/*" "${ROOT}/extract/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/plot/*" "${ROOT}/published/*" "${ROOT}/ask/*" "${ROOT}/analysis/*" "${ROOT}/report/*" "${ROOT}/cli/*" "${ROOT}/python/*" "${ROOT}/cmake/*"
+    "${ROOT}/core/*" "${ROOT}/isa/*" "${ROOT}/extract/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/plot/*" "${ROOT}/published/*" "${ROOT}/ask/*" "${ROOT}/analysis/*" "${ROOT}/report/*" "${ROOT}/cli/*" "${ROOT}/automatch/*" "${ROOT}/python/*" "${ROOT}/cmake/*"
     "${ROOT}/tests/*" "${ROOT}/tools/*")
 list(FILTER files INCLUDE REGEX "(\\.(h|cpp|cuh|cl|html|css|js|cmake|sh|py)|/CMakeLists\\.txt)$")
 list(LENGTH files source_count)
@@ -66,6 +66,11 @@ foreach(file IN LISTS files ITEMS CMakeLists.txt)
     endif()
     if(file MATCHES "\\.(h|cpp)$" AND NOT file MATCHES "^tests/")
         check_raw_strings("${file}" "${text}")
+        # Sentences are for people: what a program asks of a value is data (core/doubt.h).
+        if(NOT file STREQUAL "core/files/old_notes.cpp" AND NOT file MATCHES "^(auto)?match/"
+                AND text MATCHES "[^A-Za-z_](notes?|said|assumptions?|warnings?|doubts?)(\\(\\)|\\[[a-z0-9]+\\]|\\.front\\(\\)|\\.back\\(\\))?(\\.|->)(find|rfind|starts_with|ends_with|contains)\\(")
+            string(APPEND offences "\n  ${file}: searches a sentence (${CMAKE_MATCH_1}); say what it means as data, a Doubt for example")
+        endif()
     endif()
     if(file MATCHES "^(analysis|report|cli|python)/" AND text MATCHES "[^A-Za-z_]((apply_uses|apply_stand_ins|price_memory|require_timings)\\()")
         string(APPEND offences "\n  ${file}: calls ${CMAKE_MATCH_2}, which is a step of ask/ alone: ask a Question (ask/answer.h)")
@@ -83,7 +88,7 @@ endforeach()
 # Every folder of the program says what lives in it.
 foreach(file IN LISTS files)
     get_filename_component(folder "${file}" DIRECTORY)
-    if(file MATCHES "^(core|isa|extract|bench|fit|sim|plot|published|ask|analysis|report|cli|python)/" AND NOT EXISTS "${ROOT}/${folder}/README.md")
+    if(file MATCHES "^(core|isa|extract|bench|fit|sim|plot|published|ask|analysis|report|cli|automatch|python)/" AND NOT EXISTS "${ROOT}/${folder}/README.md")
         list(APPEND folders_without_readme "${folder}")
     endif()
 endforeach()

@@ -10,9 +10,6 @@ namespace occupipe {
 // Counter "chain.ISETP": machine instructions ISETP on the chain, per step.
 inline constexpr const char* chain_counter_prefix = "chain.";
 
-// Starts the part of a latency's note with this text.
-inline constexpr const char* chain_step_words = "a step is ";
-
 // Machine instructions per step by name, most first: "2 FSEL + DSETP"; fewer than one in a hundred
 // steps are left out. Empty where a step is one instruction.
 std::string chain_step_text(const std::map<std::string, double>& chain);

@@ -8,6 +8,47 @@
 
 namespace occupipe {
 
+void add_note(Estimate& estimate, std::string_view text) {
+    estimate.note.append(estimate.note.empty() ? "" : "; ").append(text);
+}
+
+void add_doubt(Estimate& estimate, const Doubt& doubt, std::string_view detail) {
+    add_note(estimate, doubt_text(doubt).append(detail));
+    estimate.doubts.push_back(doubt);
+}
+
+bool has_doubt(const Estimate& estimate, Doubt::Kind kind) {
+    return std::ranges::any_of(estimate.doubts,
+                               [kind](const Doubt& doubt) { return doubt.kind == kind; });
+}
+
+bool is_doubtful(const Estimate& estimate) {
+    return std::ranges::any_of(estimate.doubts, [](const Doubt& doubt) {
+        return doubt.kind != Doubt::Kind::at_issue_limit;
+    });
+}
+
+void add_error(Estimate& estimate, std::string_view name, double size) {
+    if (size == 0) return;
+    estimate.std_error = std::hypot(estimate.std_error.value_or(0), size);
+    estimate.error_terms.push_back({std::string(name), std::abs(size)});
+}
+
+void raise_error(Estimate& estimate, std::string_view name, double least) {
+    const double error = estimate.std_error.value_or(0);
+    if (!(least > error)) return;
+    estimate.error_terms.push_back(
+        {std::string(name), std::sqrt((least - error) * (least + error))});
+    estimate.std_error = least;
+}
+
+void become_bound(Estimate& estimate, Estimate::Kind kind, double value) {
+    estimate.kind = kind;
+    estimate.value = value;
+    estimate.std_error.reset();
+    estimate.error_terms.clear();
+}
+
 std::string_view sign_of(Estimate::Kind kind) {
     switch (kind) {
         case Estimate::Kind::value:

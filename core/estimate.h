@@ -4,8 +4,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/doubt.h"
 
 namespace occupipe {
+
+// A part of a standard error, by what it comes from.
+struct ErrorTerm {
+    std::string name;  // "scatter", "drift"
+    double size = 0;   // in the unit of the value
+
+    bool operator==(const ErrorTerm&) const = default;
+};
 
 // One fitted or published number: a value with its error, or a bound if the data give no more.
 //
@@ -22,7 +33,11 @@ struct Estimate {
     double value = 0;
     std::optional<double> std_error;  // same unit as value; absent = unknown, never 0 by default
     Kind kind = Kind::value;
-    std::string note;  // why it is only a bound, and other remarks
+    std::string note;  // for people: why it is only a bound, what is doubtful, and other remarks
+    std::vector<Doubt> doubts;
+    // What the standard error consists of: the root of the sum of their squares. Empty where that
+    // is not known.
+    std::vector<ErrorTerm> error_terms;
 
     // Whether the data determine the value.
     bool identifiable() const { return kind == Kind::value; }
@@ -31,11 +46,28 @@ struct Estimate {
         Estimate scaled = *this;
         scaled.value *= factor;
         if (scaled.std_error) *scaled.std_error *= factor;
+        for (ErrorTerm& term : scaled.error_terms) term.size *= factor;
         return scaled;
     }
 
     bool operator==(const Estimate&) const = default;
 };
+
+void add_note(Estimate& estimate, std::string_view text);
+
+// The note says it as well; `detail` follows the size there.
+void add_doubt(Estimate& estimate, const Doubt& doubt, std::string_view detail = {});
+bool has_doubt(const Estimate& estimate, Doubt::Kind kind);
+// Whether the value itself is doubtful: of all doubts but at_issue_limit.
+bool is_doubtful(const Estimate& estimate);
+
+// Sizes of independent causes add up in quadrature, so that their order does not matter. What is 0
+// is no term.
+void add_error(Estimate& estimate, std::string_view name, double size);
+// The error is no less than `least`; the term is what was missing to it.
+void raise_error(Estimate& estimate, std::string_view name, double least);
+// Bounds have no error.
+void become_bound(Estimate& estimate, Estimate::Kind kind, double value);
 
 // The prefix of a printed value: "" before a value, "≤ ", "≥ ", "bound ".
 std::string_view sign_of(Estimate::Kind kind);

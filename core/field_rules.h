@@ -125,6 +125,13 @@ private:
             if (const auto reason = field.fault(value)) refuse_(below(key), *reason);
         } else if constexpr (std::same_as<V, Estimate>) {
             quantity(key, value.value, value.std_error, field);
+            for (const ErrorTerm& term : value.error_terms) {
+                if (const auto fault = name_fault(term.name))
+                    refuse_(below(key), fmt::format("error_terms: {}", *fault));
+                number(key, term.size, not_negative, "error_terms");
+            }
+            for (const Doubt& doubt : value.doubts)
+                if (doubt.size) number(key, *doubt.size, finite, "doubts");
         } else if constexpr (std::floating_point<V>) {
             number(key, value, field.range);
         } else if constexpr (std::integral<V>) {

@@ -55,6 +55,7 @@ struct Range {
     bool (*holds)(double value);
     std::string_view words;  // after "must be"
 };
+inline constexpr Range finite{[](double) { return true; }, "a finite number"};
 inline constexpr Range positive{[](double v) { return v > 0; }, "a positive finite number"};
 inline constexpr Range not_negative{[](double v) { return v >= 0; },
                                     "a finite number of at least 0"};

@@ -94,6 +94,9 @@ struct InstructionTiming {
     // when it was measured.
     std::optional<Estimate> latency;
     std::string latency_unknown;  // why there is none; empty where there is one
+    // Machine instructions of a step of the chain that was measured ("2 FSEL + DSETP"), whose λ
+    // and Λ these then are; empty where it is this one instruction, or was not examined.
+    std::string step;
     // h: Λ grows by this per further instruction in flight [core cycles]; absent = it does not
     std::optional<Estimate> latency_growth;
     // What count, comparison and branch of the timed loop cost one iteration: cycles on the

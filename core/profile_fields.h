@@ -124,6 +124,7 @@ void describe(Io& io, std::type_identity<InstructionTiming>) {
     io("cpi", &T::cpi, {.required = true, .label = "λ", .per_copy = true, .spread = "λ"});
     io("latency", &T::latency, {.label = "Λ", .spread = "Λ"});
     io("latency_unknown", &T::latency_unknown);
+    io("step", &T::step, {.fault = &control_character_fault});
     io("warps_per_instruction", &T::warps_per_instruction,
        {.most = most_warps, .default_unwritten = true, .label = "warps per instruction"});
     io("latency_growth", &T::latency_growth, {.label = "h"});
@@ -164,17 +165,6 @@ inline std::optional<Fault> first_version_fault(const GpuProfile& profile) {
                          "is a key of occupipe-profile/2"};
     }
     return std::nullopt;
-}
-
-// Files of the first version hold a "lower bound" where nothing waited for the result: what bounded
-// the time was something else, an addition's latency for example.
-inline void withdraw_false_bound(InstructionTiming& timing) {
-    if (!timing.latency || timing.latency->kind != Estimate::Kind::lower_bound ||
-        !timing.latency->note.starts_with(nothing_waited))
-        return;
-    timing.latency_unknown = timing.latency->note;
-    timing.latency.reset();
-    timing.latency_growth.reset();
 }
 
 template <class Io>

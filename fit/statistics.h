@@ -8,10 +8,8 @@
 
 namespace occupipe {
 
-// Quantile of Student's t distribution with `freedom` degrees of freedom, 0.5 < p < 1.
-double student_quantile(double p, double freedom);
-
-// Factor that makes ±1.96·(factor·σ̂) a 95 % interval when σ̂ rests on few degrees of freedom.
+// Factor that makes ±1.96·(factor·σ̂) a 95 % interval when σ̂ rests on few degrees of freedom, at
+// least 1.
 double interval_factor(double freedom);
 
 // Huber's estimate of what multiplies (JᵀJ)⁻¹ for the covariance of an M-estimate:

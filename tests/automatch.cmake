@@ -2,13 +2,14 @@
 occupipe_test(automatch_test KIND unit ONE_PROCESS
     SOURCES automatch/execution_cost_test.cpp automatch/table_1_test.cpp automatch/workload_test.cpp
     LINK occupipe::automatch occupipe::core)
-occupipe_test(automatch_program_test KIND unit SOURCES automatch/program_test.cpp automatch/program_reductions_test.cpp automatch/random_programs_test.cpp
+# Each of its tests is a clang, an opt and a link or more, and shares nothing with the others: a process each.
+occupipe_test(automatch_program_test KIND unit FULL RandomPrograms.*:Program.* SOURCES automatch/program_test.cpp automatch/program_reductions_test.cpp automatch/random_programs_test.cpp
     LINK occupipe::automatch occupipe::core GTest::gmock)
 target_compile_definitions(automatch_program_test PRIVATE OCCUPIPE_MATCH_INSTRUMENTS=$<BOOL:${OCCUPIPE_MATCH_INSTRUMENTS}>)
 if(OCCUPIPE_MATCH_INSTRUMENTS)
     add_dependencies(automatch_program_test occupipe_match_passes occupipe_match_runtime)
 endif()
-occupipe_test(automatch_cli_test KIND cli LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+occupipe_test(automatch_cli_test KIND cli ONE_PROCESS LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
     SOURCES automatch/automatch_test.cpp support/run_program.cpp)
 target_compile_definitions(automatch_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:automatch>"
     OCCUPIPE_MATCH_INSTRUMENTS=$<BOOL:${OCCUPIPE_MATCH_INSTRUMENTS}>)
@@ -50,7 +51,7 @@ foreach(name stencil spmv lud lavamd srad)
 endforeach()
 occupipe_workload(minighost "")
 target_link_libraries(workload_minighost PRIVATE Threads::Threads)
-occupipe_test(automatch_workloads_test KIND unit SOURCES automatch/workloads_test.cpp
+occupipe_test(automatch_workloads_test KIND unit SHARDS 2 SOURCES automatch/workloads_test.cpp
     LINK occupipe::automatch occupipe::extract $<$<BOOL:${OCCUPIPE_OPENCL}>:occupipe::bench>)
 add_dependencies(automatch_workloads_test ${workload_targets})
 target_compile_definitions(automatch_workloads_test PRIVATE OCCUPIPE_WORKLOADS="${workload_programs}"
@@ -60,9 +61,9 @@ if(OCCUPIPE_MATCH_INSTRUMENTS)
     add_dependencies(automatch_workloads_test occupipe_match_passes occupipe_match_runtime)
 endif()
 if(OCCUPIPE_FIT)
-    occupipe_test(automatch_device_numbers_test KIND unit SOURCES automatch/device_numbers_test.cpp
+    occupipe_test(automatch_device_numbers_test KIND unit ONE_PROCESS SOURCES automatch/device_numbers_test.cpp
         LINK occupipe::bench occupipe::fit occupipe::automatch GTest::gmock)
-    occupipe_test(automatch_probed_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench occupipe::fit occupipe::automatch GTest::gmock
+    occupipe_test(automatch_probed_test KIND unit WITHOUT_NVRTC ProbedCuda.*:ProbedDevices.WrongWordsAndMissingDevices LINK occupipe::bench occupipe::fit occupipe::automatch GTest::gmock
         SOURCES automatch/probed_device_test.cpp bench/cuda/executing_driver.cpp)
     # Its CUDA driver calls functions of the test itself.
     set_target_properties(automatch_probed_test PROPERTIES ENABLE_EXPORTS ON)

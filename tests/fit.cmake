@@ -5,7 +5,7 @@ occupipe_test(fit_unit_test KIND unit SHARDS 2
             accuracy/event_core.cpp
     LINK occupipe::fit)
 occupipe_test(fit_timing_test KIND fit SHARDS 2
-    SOURCES fit/laws/fit_timing_test.cpp fit/laws/loop_bodies_test.cpp fit/laws/proportion_test.cpp fit/laws/staircase_test.cpp fit/profile/physics_check_test.cpp
+    SOURCES fit/laws/fit_timing_test.cpp fit/laws/loop_bodies_test.cpp fit/laws/proportion_test.cpp fit/laws/staircase_test.cpp fit/laws/error_causes_test.cpp fit/profile/physics_check_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_profile_test KIND fit SHARDS 2
     SOURCES fit/structure/fit_mix_test.cpp fit/profile/build_profile_test.cpp fit/laws/fit_contention_test.cpp

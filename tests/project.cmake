@@ -78,6 +78,11 @@ file(WRITE ${planted}/second_road/CMakeLists.txt "# SPDX-License-Identifier: MIT
 file(WRITE ${planted}/second_road/cli/a.cpp "// SPDX-License-Identifier: MIT\n\nvoid a() { price_memory(kernel, profile); }\n")
 occupipe_source_test(Project.SourceCheckRefusesASecondRoad CheckSources.cmake ${planted}/second_road
     PASS_REGULAR_EXPRESSION "cli/a.cpp: calls price_memory")
+file(WRITE ${planted}/sentence/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
+file(WRITE ${planted}/sentence/fit/a.cpp
+    "// SPDX-License-Identifier: MIT\n\nbool doubtful(const Estimate& e) { return e.note.find(\"runs disagree\") != npos; }\n")
+occupipe_source_test(Project.SourceCheckRefusesASearchedSentence CheckSources.cmake ${planted}/sentence
+    PASS_REGULAR_EXPRESSION "fit/a.cpp: searches a sentence [(]note[)]")
 
 string(REPEAT "line of another language\n" 11 lines)
 file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")

@@ -277,7 +277,7 @@ outcome() {
 # 0 go, 1 no-go, else as outcome().
 smoke() {
     local code=0 file=$output/smoke.json
-    run_until_done "$program" smoke "${device_option[@]}" "${kernel_option[@]}" --receipts "$receipts" -o "$file" || code=$?
+    run_until_done "$program" measure --smoke "${device_option[@]}" "${kernel_option[@]}" --receipts "$receipts" -o "$file" || code=$?
     if ((code == 1)) && [[ -e $file ]]; then
         say "smoke: NO-GO, see above; the file is $file"
         return 1
@@ -366,14 +366,14 @@ report() {
         "$program" "${command[@]}" > "$new" 2>&1 || true
         mv -f "$new" "$output/report/${page%%:*}"
     done
-    if "$program" selfcheck --help > /dev/null 2>&1; then
+    if "$program" check --self --help > /dev/null 2>&1; then
         local ncu_options=() receipts_option=() point csv
         # A model device has no machine code.
         if compgen -G "$receipts/*.txt" > /dev/null; then receipts_option=(--receipts "$receipts"); fi
         if [[ -s $output/ncu/points.tsv ]]; then
             while IFS=$'\t' read -r point csv; do ncu_options+=(--ncu "$point=$output/ncu/$csv"); done < "$output/ncu/points.tsv"
         fi
-        run_for 60 "$program" selfcheck "$profile" "${files[@]}" "${receipts_option[@]}" "${ncu_options[@]}" --force -o "$output/report/selfcheck.md" || true
+        run_for 60 "$program" check --self "$profile" "${files[@]}" "${receipts_option[@]}" "${ncu_options[@]}" --force -o "$output/report/selfcheck.md" || true
     fi
 }
 
@@ -398,7 +398,7 @@ dry_run() {
     local part total=0 estimate
     plan_line step seconds command
     plan_line preflight 2 "nvidia-smi, df, list devices"
-    plan_line smoke 10 "occupipe smoke ${device_option[*]} ${kernel_option[*]} -o $output/smoke.json"
+    plan_line smoke 10 "occupipe measure --smoke ${device_option[*]} ${kernel_option[*]} -o $output/smoke.json"
     for part in "${parts[@]}"; do
         local part_options
         if ! options_of "$part"; then

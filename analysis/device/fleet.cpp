@@ -11,6 +11,7 @@
 
 #include "analysis/device/outliers.h"
 #include "core/error.h"
+#include "core/statistics.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -83,18 +84,18 @@ std::vector<FleetOutlier> outliers_in(const std::string& quantity,
         values.push_back(one.estimate.value);
         errors.push_back(one.estimate.std_error);
     }
-    const double median = median_of(values);
+    const double centre = median(values);
     std::vector<FleetOutlier> found;
     const std::vector<Outlier> outliers = find_outliers(values, errors, level);
     for (const Outlier& one : outliers) {
-        const double away = values[one.index] / median - 1;
+        const double away = values[one.index] / centre - 1;
         if (std::abs(away) < relative) continue;
         found.push_back({.member = members[samples[one.index].member]->name,
                          .quantity = quantity,
                          .value = values[one.index],
                          .std_error = errors[one.index],
-                         .median = median,
-                         .spread = spread_of(values),
+                         .median = centre,
+                         .spread = spread_about(centre, values),
                          .relative = away,
                          .members = values.size(),
                          .distance = outliers.back().distance,
@@ -131,7 +132,7 @@ std::optional<FleetSpread> spread_in(const std::string& quantity,
                             .error = std::sqrt(squares / count),
                             .members = values.size()};
     if (found.deviation <= far_above_errors * found.error) return std::nullopt;
-    if (most - least < relative * std::abs(median_of(values))) return std::nullopt;
+    if (most - least < relative * std::abs(median(values))) return std::nullopt;
     return found;
 }
 

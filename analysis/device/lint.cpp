@@ -12,7 +12,6 @@
 
 #include "core/claimed_clock.h"
 #include "core/field_quantities.h"
-#include "core/law_misfit.h"
 #include "core/profile_fields.h"
 
 namespace occupipe::analysis {
@@ -26,7 +25,7 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
         lines.push_back(fmt::format("{}: the standard error {} is larger than the value {}", key,
                                     *estimate.std_error, estimate.value));
     }
-    if (doubts_the_law(estimate.note)) {
+    if (is_doubtful(estimate)) {
         lines.push_back(fmt::format("{}: {}", key, estimate.note));
     }
     if (estimate.kind == Estimate::Kind::undetermined) {
@@ -41,8 +40,8 @@ void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming
         lines.push_back(fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency->value,
                                     timing.cpi.value));
     }
-    if (is_at_issue_limit(timing.cpi))
-        lines.push_back(fmt::format("{}.cpi: {}", key, at_issue_limit));
+    if (has_doubt(timing.cpi, Doubt::Kind::at_issue_limit))
+        lines.push_back(fmt::format("{}.cpi: {}", key, sentence_of(Doubt::Kind::at_issue_limit)));
     const double per_core = profile.cpi_per_core(timing).value;
     // A little slack: fitted values scatter around 1/IL where the issue limit binds.
     if (profile.issue.limit && per_core * *profile.issue.limit < 0.95) {

@@ -11,14 +11,6 @@
 
 namespace occupipe::analysis {
 
-double median_of(std::vector<double> values);  // not empty
-// 1.4826 times the median of the distances to the median: the standard deviation of normal values.
-double spread_of(const std::vector<double>& values);  // not empty
-
-// The t above which Student's distribution with `freedom` (at least 1) degrees of freedom has the
-// share `tail` (above 0, at most 0.5): by its exact distribution function, also far out.
-double student_critical(double tail, double freedom);
-
 // λ_i of Rosner's test: what the largest of the distances to the mean, in standard deviations of
 // `left` values, exceeds with about the probability `level` where all are of one normal
 // distribution.

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "analysis/device/self_check_parts.h"
-#include "core/law_misfit.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -479,12 +478,12 @@ void check_backends(const SelfCheckInput& input, Comparison& out) {
 void check_doubts(const GpuProfile& profile, Comparison& out) {
     std::vector<std::string> doubted;
     for (const InstructionTiming& timing : profile.instructions) {
-        const std::string latency = timing.latency ? timing.latency->note : "";
-        for (const std::string& note : {timing.cpi.note, latency})
-            if (doubts_the_law(note)) {
-                doubted.push_back(fmt::format("{} ({})", timing.name, note));
-                break;
-            }
+        const Estimate* const doubtful = is_doubtful(timing.cpi) ? &timing.cpi
+                                         : timing.latency && is_doubtful(*timing.latency)
+                                             ? &*timing.latency
+                                             : nullptr;
+        if (doubtful != nullptr)
+            doubted.push_back(fmt::format("{} ({})", timing.name, doubtful->note));
     }
     if (doubted.empty()) return;
     const auto all = static_cast<double>(profile.instructions.size());

@@ -14,6 +14,7 @@
 
 #include "analysis/device/self_check_parts.h"
 #include "core/error.h"
+#include "core/statistics.h"
 #include "fit/curves/counters.h"
 
 namespace occupipe::analysis {
@@ -22,12 +23,6 @@ namespace {
 constexpr double clock_tolerance = 0.01;
 constexpr std::string_view counted_prefix = "counted_latency.";
 constexpr std::string_view not_measured_prefix = "not_measured.";
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 // The whole numbers in a text, in order; stops at one that is too large.
 std::vector<int> numbers_in(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "core/statistics.h"
 #include "published/published.h"
 
 namespace occupipe::analysis {
@@ -74,11 +75,6 @@ struct Line {
     double slope = 0;  // cycles per step
     double bend = 0;
 };
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
 
 // Cycles by depth of one shape of one instruction.
 using Curve = std::map<std::int64_t, std::vector<double>>;

@@ -64,7 +64,7 @@ private:
             note(
                 "Latencies are Λ, measured from an instruction to the next one that needs its "
                 "result, as the framework's own tuner writes them. The simulator adds operand "
-                "collection and write-back to a unit's latency; --pipeline-cycles takes that off.");
+                "collection and write-back to a unit's latency; pipeline_cycles takes that off.");
     }
 
     void device() {

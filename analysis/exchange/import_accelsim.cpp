@@ -214,7 +214,7 @@ private:
         if (hints_.cores) {
             profile.cores = *hints_.cores;
         } else {
-            required("gpgpu_n_clusters", "a profile needs the number of cores (--cores)");
+            required("gpgpu_n_clusters", "a profile needs the number of cores (cores)");
             const double cores = static_cast<double>(whole("gpgpu_n_clusters", 1)) *
                                  whole_or_default("gpgpu_n_cores_per_cluster", 3);
             if (cores > 1e6)
@@ -237,7 +237,7 @@ private:
         if (hints_.clock_hz) {
             profile.clock_hz = *hints_.clock_hz;
         } else {
-            required("gpgpu_clock_domains", "a profile needs the core's clock (--clock-hz)");
+            required("gpgpu_clock_domains", "a profile needs the core's clock (clock_hz)");
             const auto domains = numbers("gpgpu_clock_domains", ':');
             if (!(domains.front() >= 1))
                 fail("gpgpu_clock_domains", options_.find("gpgpu_clock_domains")->second,

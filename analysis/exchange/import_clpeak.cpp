@@ -251,7 +251,7 @@ ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints, i
     if (devices.empty())
         throw InputError(file.name, {1, 1}, "", "names no device; this is not clpeak's output");
     if (device < 1 || static_cast<std::size_t>(device) > devices.size())
-        throw InputError(file.name, {}, "--nth",
+        throw InputError(file.name, {}, "device",
                          fmt::format("is {}, and the file has {} device{}", device, devices.size(),
                                      devices.size() == 1 ? "" : "s"));
     const ClpeakDevice& found = devices[static_cast<std::size_t>(device - 1)];
@@ -259,10 +259,10 @@ ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints, i
     GpuProfile& profile = out.profile;
     profile.device.name = hints.name.empty() ? found.name : hints.name;
     profile.cores =
-        hints.cores ? *hints.cores : needed(found.cores, file, "--cores", "λ is of one core");
-    profile.warp_size = needed(hints.warp_size, file, "--warp-size", "λ is of a whole warp");
+        hints.cores ? *hints.cores : needed(found.cores, file, "cores", "λ is of one core");
+    profile.warp_size = needed(hints.warp_size, file, "warp_size", "λ is of a whole warp");
     profile.clock_hz =
-        needed(hints.clock_hz, file, "--clock-hz",
+        needed(hints.clock_hz, file, "clock_hz",
                "λ is in cycles of the clock that ran, at most; the driver's number may "
                "be below it");
     const double lanes = static_cast<double>(profile.cores) * profile.warp_size;
@@ -317,7 +317,7 @@ ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints, i
     out.notes.emplace_back(
         "throughput alone: λ is an upper bound, Λ unknown; this is a profile and no "
         "measurement, since clpeak does not say in which shape its kernels ran");
-    out.notes.emplace_back("the bounds hold if the device's clock was at most --clock-hz");
+    out.notes.emplace_back("the bounds hold if the device's clock was at most clock_hz");
     out.notes.push_back(fmt::format(
         "{} of {} figures became an instruction; left out: vector types that are several "
         "instructions, matrices, transfers, launch latency",

@@ -21,7 +21,7 @@ constexpr int default_warp_size = 32;
 int warp_size_of(const DeviceHints& hints, std::vector<std::string>& notes) {
     if (!hints.warp_size)
         notes.push_back(
-            fmt::format("warps are taken to have {} threads (--warp-size)", default_warp_size));
+            fmt::format("warps are taken to have {} threads (warp_size)", default_warp_size));
     return hints.warp_size.value_or(default_warp_size);
 }
 
@@ -35,7 +35,7 @@ void add_context(ImportedMeasurements& out, const InputText& file, const DeviceH
     if (!hints.cores)
         out.notes.emplace_back(
             "the number of cores is not in the file: 'fit' needs it for a profile "
-            "(--cores)");
+            "(cores)");
 }
 
 // "clock: 1755 1755 …"
@@ -50,7 +50,7 @@ ImportedMeasurements import_gpu_latency(const InputText& file, const DeviceHints
     constexpr int threads = 64;  // of the one block that chases, all along one chain
     if (threads % warp_size != 0)
         throw InputError(
-            file.name, {}, "--warp-size",
+            file.name, {}, "warp_size",
             fmt::format("the {} threads that chase are not whole warps of {}", threads, warp_size));
     double clock_mhz = 0;
     double last_bytes = 0;
@@ -211,7 +211,7 @@ ImportedMeasurements import_cuda_incore(const InputText& file, const DeviceHints
     const bool by_line = first == "d" || first == "f";
     if (hints.clock_hz) clock_hz = *hints.clock_hz;
     if (clock_hz == 0)
-        clock_hz = needed(hints.clock_hz, file, "--clock-hz",
+        clock_hz = needed(hints.clock_hz, file, "clock_hz",
                           "the clock that the program multiplied its times with");
     if (by_line)
         read_incore_lines(in, lines, clock_hz);
@@ -296,8 +296,8 @@ ImportedProfile import_gpu_cache(const InputText& file, const DeviceHints& hints
         rows.push_back(row);
     }
     if (rows.empty()) throw InputError(file.name, {1, 1}, "", "has no row of gpu-cache");
-    const int cores = needed(hints.cores, file, "--cores", "λ is of one core");
-    const double clock = needed(clock_hz, file, "--clock-hz", "λ is in cycles of the core");
+    const int cores = needed(hints.cores, file, "cores", "λ is of one core");
+    const double clock = needed(clock_hz, file, "clock_hz", "λ is in cycles of the core");
     // CUDA builds load float and double, HIP builds float4.
     const int access_bytes = hints.access_bytes.value_or(rows.front().of_all_cores ? 8 : 4);
     const char* const name = access_bytes == 4   ? "ld.global.f32"
@@ -306,7 +306,7 @@ ImportedProfile import_gpu_cache(const InputText& file, const DeviceHints& hints
     if (!hints.access_bytes)
         out.notes.push_back(fmt::format(
             "a lane is taken to load {} bytes at once, as where the program is built with "
-            "CUDA; built with HIP it loads 16 (--access-bytes)",
+            "CUDA; built with HIP it loads 16 (access_bytes)",
             access_bytes));
     constexpr const char* why =
         "throughput at one occupancy: λ is at most this, the cost of addition and loop included";

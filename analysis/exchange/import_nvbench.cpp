@@ -163,7 +163,7 @@ private:
             document_.fail(
                 state,
                 "has no summary nv/cold/sm_clock_rate/mean: without the clock that ran there "
-                "are no cycles; --clock-hz names it");
+                "are no cycles; clock_hz names it");
         }
         row.cycles = row.seconds * clock;
         out_.rows.push_back(std::move(row));

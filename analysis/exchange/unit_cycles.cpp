@@ -38,7 +38,7 @@ UnitCycles unit_cycles(const GpuProfile& profile, const InstructionTiming& timin
     if (interval < nearly_a_cycle) {
         out.fault = fmt::format(
             "{}: λ {:.4g} per core is {:.4g} cycles for each of {} unit{}, and a unit starts one "
-            "instruction a cycle at most; --units says how many there are",
+            "instruction a cycle at most; units says how many there are",
             timing.name, cpi, interval, out.units, out.units == 1 ? "" : "s");
         return out;
     }

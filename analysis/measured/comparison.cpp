@@ -11,15 +11,10 @@
 #include "analysis/measured/accuracy.h"
 #include "analysis/measured/measured_graph.h"
 #include "core/running_warps.h"
+#include "core/statistics.h"
 
 namespace occupipe::analysis {
 namespace {
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // Sums of percentages, so that curves of different length weigh by their points.
 struct Sum {

@@ -11,10 +11,9 @@
 #include <regex>
 #include <set>
 
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/device_facts.h"
 
 namespace occupipe::analysis {
@@ -227,8 +226,7 @@ std::vector<std::string> submission_faults(const Submission& submission) {
         faults.push_back(
             fmt::format("{}: is of a simulated device, not of hardware", files.front().path));
     if (facts.backend == "cuda") check_receipts(profile, submission, faults);
-    FitOutcome outcome = fit_measurements(files);
-    apply_issue_choice(outcome.profile, files, outcome.assumed_scopes);
+    const FitOutcome outcome = fit(files);
     const std::vector<std::string> differences =
         profile_differences(format_profile(profile), format_profile(outcome.profile));
     for (std::size_t i = 0; i < std::min(differences.size(), shown_differences); ++i)

@@ -161,12 +161,12 @@ GpuProfile with_rate(GpuProfile profile, std::string_view symbol, double value) 
         for (const Rate& one : rates())
             if (one.quantity == Quantity::throughput) known.push_back(one.symbol);
         throw InputError(
-            fmt::format("--rate {}: no such rate; there are {}", symbol, fmt::join(known, ", ")));
+            fmt::format("rate {}: no such rate; there are {}", symbol, fmt::join(known, ", ")));
     }
     if (!std::isfinite(value) || value <= 0)
-        throw InputError(fmt::format("--rate {}: is not a positive number", symbol));
+        throw InputError(fmt::format("rate {}: is not a positive number", symbol));
     if (const auto has = value_of(*rate, profile))
-        throw InputError(fmt::format("--rate {}: {} has it: {:.4g} {}, from {}", symbol,
+        throw InputError(fmt::format("rate {}: {} has it: {:.4g} {}, from {}", symbol,
                                      profile.device.name, has->value, rate->unit, has->from));
     const std::string_view name = rate->instructions.front();
     std::erase_if(profile.instructions,
@@ -181,7 +181,7 @@ GpuProfile with_rate(GpuProfile profile, std::string_view symbol, double value) 
     timing.cpi.value = lanes * rate->amount * profile.clock_hz * 1e-9 / value;
     timing.latency_unknown = "only a rate was given";
     timing.source = Source::vendor;
-    timing.reference = fmt::format("--rate {}={:g} {}", symbol, value, rate->unit);
+    timing.reference = fmt::format("rate {}={:g} {}", symbol, value, rate->unit);
     profile.instructions.push_back(std::move(timing));
     return profile;
 }

@@ -230,12 +230,12 @@ void Sweep::check_settings(const std::string& file_name) const {
             try {
                 analysis::check_changes(kernel, profile, changes);
                 return true;
+            } catch (const BadSetting& error) {
+                reason = error.reason;
             } catch (const InputError& error) {
                 reason = error.what();
-                constexpr std::string_view option = "--set ";
-                if (reason.starts_with(option)) reason.erase(0, option.size());
-                return false;
             }
+            return false;
         });
     };
     for (const SweepParameter& one : spec_.set)
@@ -280,22 +280,22 @@ void Sweep::check_changes(const std::string& file_name) const {
                 throw InputError(file_name, use.where, "use", "is not OP=INSTRUCTION");
         return;
     }
-    const auto check = [&](const SweepName& one, const char* key, const std::string& option,
-                           const auto& apply) {
+    const auto check = [&](const SweepName& one, const char* key, const auto& apply) {
         std::string reason = "no kernel has this op";
         for (const Kernel& kernel : kernels_)
             for (const GpuProfile& profile : profiles_) {
                 try {
                     if (apply(kernel, profile)) return;
+                } catch (const BadSetting& error) {
+                    reason = error.reason;
                 } catch (const InputError& error) {
                     reason = error.what();
-                    if (reason.starts_with(option)) reason.erase(0, option.size());
                 }
             }
         throw InputError(file_name, one.where, key, reason);
     };
     for (const SweepName& use : spec_.uses)
-        check(use, "use", "--use ", [&](const Kernel& kernel, const GpuProfile& profile) {
+        check(use, "use", [&](const Kernel& kernel, const GpuProfile& profile) {
             const ProfileChanges changes = changes_of(kernel);
             if (std::ranges::find(changes.uses, use.text) == changes.uses.end() &&
                 use.text.find('=') != std::string::npos)
@@ -304,7 +304,7 @@ void Sweep::check_changes(const std::string& file_name) const {
             return true;
         });
     for (const SweepName& one : spec_.classes)
-        check(one, "assume_latency", "", [&](const Kernel& kernel, const GpuProfile& profile) {
+        check(one, "assume_latency", [&](const Kernel& kernel, const GpuProfile& profile) {
             analysis::check_changes(kernel, profile, {.classes = {one.text}});
             return true;
         });

@@ -104,6 +104,7 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     options.known = known_names(profile);
     options.memory_references = most_references;
     if (memory == TellMemory::yes) options.memory_cores = profile.cores;
+    ready.stands_in = !stands_in.empty() && (profile.limits.warps || profile.limits.groups);
     KernelIn in = kernel_in(plan, file, options);
     ready.kernel = in.extracted.kernel;
     ready.architecture = in.architecture;
@@ -116,7 +117,6 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
                    .shared_bytes = isa::own_shared_bytes(code, ready.architecture) +
                                    ready.dynamic_shared_bytes};
     ready.limits = profile.limits;
-    ready.stands_in = !stands_in.empty() && (profile.limits.warps || profile.limits.groups);
     ready.groups_at_most = ready.stands_in ? std::numeric_limits<int>::max() : in.occupancy.groups;
     ready.groups_at_most = groups_at_once(ready, ready.needs.shared_bytes);
     ready.groups = static_cast<std::int64_t>(in.seen.groups);

@@ -14,6 +14,7 @@
 #include "core/files/csv.h"
 #include "core/files/files.h"
 #include "core/files/json_reader.h"
+#include "core/statistics.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -80,12 +81,6 @@ Document read_document(const std::string& text, const std::string& file_name) {
     if (document.text(format) != curve_format)
         document.fail(format, "unknown format '" + format.text + "'");
     return document;
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ Estimate weighted(const std::vector<std::pair<double, Estimate>>& parts) {
         if (sum.identifiable() && !part.identifiable()) {
             sum.kind = part.kind;
             sum.note = part.note;
+            sum.doubts = part.doubts;
         } else if (!part.identifiable() && part.kind != sum.kind) {
             sum.kind = Estimate::Kind::undetermined;
         }

@@ -45,7 +45,11 @@ void fit_into(const Request& request, const FitOutcome& outcome) {
     profile.match = outcome.profile.match;
     auto& entries = profile.provenance.entries;
     auto own = std::ranges::find(entries, "notes", &AnnotationEntry::key);
-    if (own == entries.end()) own = entries.insert(own, AnnotationEntry("notes", {}));
+    if (own == entries.end()) {  // before what was chosen by simulations, as in any profile
+        const auto is_choice = [](const AnnotationEntry& e) { return e.key.ends_with("_choice"); };
+        own =
+            entries.insert(std::ranges::find_if(entries, is_choice), AnnotationEntry("notes", {}));
+    }
     std::vector<Annotation> notes;
     for (const std::string& note : outcome.notes) {
         fmt::print("note: {}\n", note);

@@ -35,5 +35,5 @@ int main(int argc, char** argv) {
     automatch::add_fit(app);
 #endif
     automatch::add_check(app);
-    return cli::run(app, argc, argv);
+    return cli::run(app, {argv + 1, argv + argc});
 }

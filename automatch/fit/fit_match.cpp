@@ -14,6 +14,7 @@
 #include "automatch/rows.h"
 #include "core/automatch_rows.h"
 #include "core/error.h"
+#include "core/statistics.h"
 #include "fit/curves/curve.h"
 
 namespace occupipe::automatch {
@@ -31,7 +32,7 @@ Value median_with_error(std::vector<double> all) {
     Value result{.value = median(all), .error = 0};
     for (double& one : all) one = std::abs(one - result.value);
     const auto n = static_cast<double>(all.size());
-    result.error = 1.4826 * median(std::move(all)) * std::sqrt(1.5708 / n);
+    result.error = normal_mad * median(std::move(all)) * std::sqrt(1.5708 / n);
     return result;
 }
 
@@ -527,6 +528,12 @@ FitOutcome fit_match_profile(std::span<const MeasurementFile> files) {
                          "contains nothing that 'automatch measure' measures");
     FitOutcome outcome = fit_device_alone(files, fit->notes);
     outcome.profile.match = fit->device;
+    // As `occupipe fit` says of all that has no mixes.
+    outcome.profile.provenance.entries.emplace_back(
+        "issue_choice",
+        Annotation{.text = "not known: no mix was measured with several warps on a core",
+                   .items = {},
+                   .entries = {}});
     validate(outcome.profile);
     return outcome;
 }

@@ -94,8 +94,7 @@ private:
         PHINode* tree;  // nullptr: none, or of a reduction
         PHINode* reach;
     };
-    // ---- levels: of values, and the greatest stack distance behind them
-    // --------------------------
+    // Levels: of values, and the greatest stack distance behind them
 
     static bool carries(const Value* v) {
         return v->getType()->isFloatingPointTy() || v->getType()->isIntegerTy();
@@ -434,8 +433,7 @@ private:
         }
     }
 
-    // ---- stretches: what lies between two stores, looked at together
-    // ---------------------------------------------------------------
+    // Stretches: what lies between two stores, looked at together
 
     // Each load has what it found last (time and levels); where all of a stretch's find the same
     // again, and what came from outside has the same levels, its operations have the same levels as
@@ -783,8 +781,7 @@ private:
             }
     }
 
-    // ---- loops
-    // ------------------------------------------------------------------------------------
+    // Loops
 
     void count_loops() {
         for (unsigned n = 0; n < all_loops_.size(); ++n) {
@@ -799,8 +796,7 @@ private:
         }
     }
 
-    // ---- reductions as trees
-    // ----------------------------------------------------------------------
+    // Reductions as trees
 
     static bool is_neutral(const Value* start, Fold fold) {
         const auto* const c = dyn_cast<ConstantFP>(start);
@@ -834,8 +830,7 @@ private:
             }
         }
     }
-    // ---- blocks
-    // -----------------------------------------------------------------------------------
+    // Blocks
 
     void count_blocks(const std::vector<BasicBlock*>& blocks) {
         ArrayType* const type = ArrayType::get(wide_, blocks.size());

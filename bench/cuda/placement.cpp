@@ -12,6 +12,7 @@
 #include "bench/harness/device_errors.h"
 #include "core/error.h"
 #include "core/running_warps.h"
+#include "core/statistics.h"
 
 namespace occupipe::bench {
 namespace {
@@ -40,12 +41,6 @@ struct CoreTimes {
     WarpStamp longest;
     std::vector<WarpStamp> warps;
 };
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, int group_warps) {
     std::map<std::uint32_t, CoreTimes> cores;

@@ -84,7 +84,7 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
     }
     if (options.placement && !carrier->tells_placement()) {
         throw InputError(fmt::format(
-            "--placement: kernels for {} cannot read on which core and in which slot a warp runs; "
+            "placement: kernels for {} cannot read on which core and in which slot a warp runs; "
             "leave it out",
             backend.facts().id));
     }

@@ -68,8 +68,8 @@ NvrtcOutput StoredCompiler::compile(const std::string& text,
         return output;
     } catch (const DeviceError& error) {
         throw DeviceError(fmt::format(
-            "{} does not contain this kernel for {} (it depends on the GPU: --cores, --l2-bytes, "
-            "--memory-bytes), and it cannot be compiled here: {}",
+            "{} does not contain this kernel for {} (it depends on the GPU: cores, l2_bytes, "
+            "memory_bytes), and it cannot be compiled here: {}",
             path_, architecture, error.what()));
     }
 }

@@ -9,6 +9,7 @@
 #include "core/files/field_writer.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
+#include "core/files/old_notes.h"
 #include "core/files/yaml_reader.h"
 #include "core/profile_fields.h"
 
@@ -45,6 +46,7 @@ GpuProfile read_root(const Document& document, const std::string& file_name) {
     keys.insert(keys.begin(), "format");
     document.only_keys(document.root(), keys);
     GpuProfile profile = read_known_fields<GpuProfile>(document, document.root());
+    for (InstructionTiming& timing : profile.instructions) read_step(timing);
     if (!first) return profile;
     if (const auto fault = first_version_fault(profile))
         throw InputError(file_name, document.locate(fault->keys), key_path(fault->keys),

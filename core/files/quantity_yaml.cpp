@@ -3,29 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
+#include "core/enum_text.h"
+#include "core/files/old_notes.h"
 #include "core/files/yaml_text.h"
 
 namespace occupipe {
 namespace {
 
 constexpr std::size_t line_width = 100;
-
-// A note that says which bound it is, as files had it before `bound`: the direction, and what the
-// note says beside it.
-struct NotedBound {
-    Estimate::Kind kind = Estimate::Kind::undetermined;
-    std::string note;
-};
-
-NotedBound bound_in_note(const std::string& note) {
-    for (const Estimate::Kind kind : {Estimate::Kind::upper_bound, Estimate::Kind::lower_bound}) {
-        const std::string_view words = to_string(kind);
-        if (note == words) return {kind, {}};
-        const std::string prefix = std::string(words) + ": ";
-        if (note.starts_with(prefix)) return {kind, note.substr(prefix.size())};
-    }
-    return {Estimate::Kind::undetermined, note};
-}
 
 Estimate::Kind read_bound(const Document& document, const DocumentNode& node) {
     const std::string& direction = document.text(node);
@@ -49,6 +36,28 @@ void read_kind(const Document& document, const DocumentNode& map, Estimate& esti
     }
 }
 
+std::vector<Doubt> read_doubts(const Document& document, const DocumentNode& list) {
+    std::vector<Doubt> doubts;
+    for (const DocumentNode& node : document.items(list)) {
+        document.only_keys(node, {"kind", "size"});
+        Doubt& doubt = doubts.emplace_back();
+        doubt.kind = word_of<Doubt::Kind>(document, document.required(node, "kind"));
+        if (const DocumentNode* const size = Document::find(node, "size"))
+            doubt.size = document.number(*size);
+    }
+    return doubts;
+}
+
+std::string doubts_text(const std::vector<Doubt>& doubts) {
+    std::string text = "[";
+    for (const Doubt& doubt : doubts) {
+        TextPairs pairs = {{"kind", std::string(to_string(doubt.kind))}};
+        if (doubt.size) pairs.emplace_back("size", yaml_number(*doubt.size));
+        text += fmt::format("{}{}", text.size() > 1 ? ", " : "", flow_map(pairs));
+    }
+    return text + "]";
+}
+
 }  // namespace
 
 std::string optional_text(const Document& document, const DocumentNode& map, std::string_view key) {
@@ -60,24 +69,39 @@ Estimate read_quantity(const Document& document, const DocumentNode& node) {
     if (node.kind != DocumentNode::Kind::map) {
         return {.value = document.number(node), .std_error = {}, .note = {}};
     }
-    document.only_keys(node, {"value", "std_error", "identifiable", "bound", "note"});
+    document.only_keys(
+        node, {"value", "std_error", "error_terms", "identifiable", "bound", "note", "doubts"});
     Estimate estimate{.value = document.number(document.required(node, "value")),
                       .std_error = {},
                       .note = optional_text(document, node, "note")};
     if (const DocumentNode* error = Document::find(node, "std_error")) {
         estimate.std_error = document.number(*error);
     }
+    if (const DocumentNode* const terms = Document::find(node, "error_terms")) {
+        for (const DocumentNode& term : document.entries(*terms))
+            estimate.error_terms.push_back({term.key, document.number(term)});
+    }
     read_kind(document, node, estimate);
+    const DocumentNode* const doubts = Document::find(node, "doubts");
+    estimate.doubts =
+        doubts != nullptr ? read_doubts(document, *doubts) : doubts_in_note(estimate.note);
     return estimate;
 }
 
 std::string quantity_text(const Estimate& estimate) {
-    if (!estimate.std_error && estimate.identifiable() && estimate.note.empty()) {
+    if (!estimate.std_error && estimate.identifiable() && estimate.note.empty() &&
+        estimate.doubts.empty() && estimate.error_terms.empty()) {
         return yaml_number(estimate.value);
     }
     TextPairs pairs = {{"value", yaml_number(estimate.value)}};
     if (estimate.std_error) {
         pairs.emplace_back("std_error", yaml_number(*estimate.std_error));
+    }
+    if (!estimate.error_terms.empty()) {
+        TextPairs terms;
+        for (const ErrorTerm& term : estimate.error_terms)
+            terms.emplace_back(yaml_scalar(term.name), yaml_number(term.size));
+        pairs.emplace_back("error_terms", flow_map(terms));
     }
     if (!estimate.identifiable()) {
         pairs.emplace_back("identifiable", "false");
@@ -88,6 +112,9 @@ std::string quantity_text(const Estimate& estimate) {
         pairs.emplace_back("bound", "lower");
     }
     add_text(pairs, "note", estimate.note);
+    // A list of none where the note alone would say otherwise.
+    if (!estimate.doubts.empty() || !doubts_in_note(estimate.note).empty())
+        pairs.emplace_back("doubts", doubts_text(estimate.doubts));
     return flow_map(pairs);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/row_dependence.h"
+#include "core/statistics.h"
 #include "fit/tables/full_rates.h"
 
 namespace occupipe {

@@ -14,6 +14,7 @@
 #include "core/chain_step.h"
 #include "core/instruction.h"
 #include "core/row_dependence.h"
+#include "core/statistics.h"
 #include "fit/curves/counters.h"
 #include "fit/curves/disturbances.h"
 
@@ -60,7 +61,7 @@ double deviation_from_mad(double mad, std::size_t n) {
     static constexpr std::array<double, 10> table{0,     0,     1.196, 1.495, 1.363,
                                                   1.206, 1.200, 1.140, 1.129, 1.107};
     const double factor = at_small(table, n, 1 + 0.8 / static_cast<double>(n));
-    return mad * 1.4826 * factor;
+    return mad * normal_mad * factor;
 }
 
 struct Spread {
@@ -597,16 +598,6 @@ int schedulers_seen(const Curve& curve) {
     for (const CurvePoint& p : curve.points)
         if (p.busiest > 0) seen = std::max(seen, (p.shape.warps() + p.busiest - 1) / p.busiest);
     return seen;
-}
-
-double median_of_sorted(std::span<const double> ascending) {
-    const std::size_t n = ascending.size();
-    return n % 2 == 1 ? ascending[n / 2] : 0.5 * (ascending[n / 2 - 1] + ascending[n / 2]);
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return median_of_sorted(values);
 }
 
 // n <= 10 from 4 million samples per n, seeded; beyond, the asymptotic π/2n with the usual

@@ -218,9 +218,6 @@ SeveralBodies several_bodies(const Curve& curve);
 // least ⌈W/b⌉ of them, and an even placement exactly so many. 1 when nothing was recorded.
 int schedulers_seen(const Curve& curve);
 
-double median_of_sorted(std::span<const double> ascending);  // not empty
-double median(std::vector<double> values);                   // not empty
-
 // Variance of the median of n normal values of variance one.
 double median_variance(std::size_t n);
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/statistics.h"
 #include "fit/curves/curve.h"
 
 namespace occupipe {
@@ -27,7 +28,7 @@ double typical_deviation(std::span<const PointHistory> points) {
         const double middle = median(p.log_times);
         for (const double t : p.log_times) away.push_back(std::abs(t - middle));
     }
-    return away.empty() ? 0 : 1.4826 * median(std::move(away));
+    return away.empty() ? 0 : normal_mad * median(std::move(away));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/statistics.h"
 #include "fit/solver/least_squares.h"
 #include "fit/statistics.h"
 
@@ -70,7 +71,7 @@ double robust_scale(const LeastSquaresSummary& fit, double free, bool errors_kno
     const double middle = n % 2 == 1 ? away[n / 2] : 0.5 * (away[n / 2 - 1] + away[n / 2]);
     const double correction =
         std::sqrt(static_cast<double>(n) / std::max(static_cast<double>(n) - free, 1.0));
-    return std::max(1.4826 * middle * correction, errors_known ? 1.0 : 1e-6);
+    return std::max(normal_mad * middle * correction, errors_known ? 1.0 : 1e-6);
 }
 
 class LineSearch {

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/statistics.h"
 #include "fit/curves/step_time.h"
 #include "fit/laws/hull_law.h"
 #include "fit/statistics.h"
@@ -131,7 +132,7 @@ std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit,
     std::vector<double> away;
     for (const double v : values) away.push_back(std::abs(v - out.value));
     const auto n = static_cast<double>(away.size());
-    const double scatter = 1.4826 * median(std::move(away)) * n / (n - 0.8);
+    const double scatter = normal_mad * median(std::move(away)) * n / (n - 0.8);
     const double widen = interval_factor(std::max(of_deviation * (n - 1), 1.0));
     // What is not known of the warps' ways is common to all windows.
     out.std_error = std::max({of_median * scatter * widen / std::sqrt(n), least_error * out.value,

@@ -7,29 +7,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "fit/curves/curve.h"
-#include "fit/laws/hull_law.h"
-#include "fit/solver/dual.h"
+#include "core/statistics.h"
+#include "fit/solver/contention_problem.h"
 #include "fit/solver/jackknife.h"
 #include "fit/solver/least_squares.h"
 #include "fit/statistics.h"
 
 namespace occupipe {
 namespace {
-
-enum Parameter : std::size_t { log_saturated, log_unloaded, growth, knee, parameter_count };
-
-// X = B·w / max(Λ0·B + h·B·w, w): the two bounds of the law over a common numerator.
-template <class T>
-T throughput(std::span<const T> q, double warps) {
-    const T wait = exp(q[log_unloaded]) + q[growth] * warps;
-    return exp(q[log_saturated]) * warps / smooth_max<T>(wait, T(warps), q[knee]);
-}
-
-double throughput_at(const std::vector<double>& q, double warps) {
-    const double wait = std::exp(q[log_unloaded]) + q[growth] * warps;
-    return std::exp(q[log_saturated]) * warps / smooth_max(wait, warps, q[knee]);
-}
 
 LeastSquaresSummary fit_law(std::span<const OccupancyPoint> points, ContentionLaw law,
                             std::vector<double> start, double clip) {
@@ -41,16 +26,7 @@ LeastSquaresSummary fit_law(std::span<const OccupancyPoint> points, ContentionLa
     // h·B = 1 would mean a latency that grows as fast as the work: no ridge at all.
     problem.upper = {std::nullopt, std::nullopt, 0.99, 0.5};
     problem.huber = clip;
-    problem.residuals = each_by_itself([points](std::size_t i, std::span<const double> q,
-                                                double& residual, std::span<double> gradient) {
-        using D = Dual<parameter_count>;
-        std::array<D, parameter_count> x;
-        for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
-        const D r = log(throughput(std::span<const D>(x), points[i].warps) / points[i].throughput);
-        residual = r.value;
-        std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
-        return std::isfinite(residual);
-    });
+    problem.residuals = contention_residuals(points);
     return solve(problem);
 }
 
@@ -95,7 +71,7 @@ double robust_clip(std::span<const OccupancyPoint> points, const LeastSquaresSum
         away[points[i].warps < ridge_of(fit) ? 0 : 1].push_back(std::abs(fit.residuals[i]));
     double scale = 1e-4;
     for (std::vector<double>& side : away)
-        if (side.size() >= fewest) scale = std::max(scale, 1.4826 * median(std::move(side)));
+        if (side.size() >= fewest) scale = std::max(scale, normal_mad * median(std::move(side)));
     return 1.345 * scale;
 }
 
@@ -130,13 +106,14 @@ void fill_estimates(const LeastSquaresSummary& fit, double clip, std::size_t fre
     std::vector<std::size_t> each(fit.residuals.size());
     std::iota(each.begin(), each.end(), std::size_t{0});
     const auto jackknife = jackknife_errors(fit, each, clip);
-    const auto estimate = [&](Parameter parameter, double value, double scale) {
+    const auto estimate = [&](ContentionParameter parameter, double value, double scale) {
         Estimate e;
         e.value = value;
         if (fit.covariance && variance > 0)
             e.std_error =
                 scale * widen *
-                std::sqrt((*fit.covariance)[parameter * parameter_count + parameter] * variance);
+                std::sqrt((*fit.covariance)[parameter * contention_parameter_count + parameter] *
+                          variance);
         if (e.std_error && jackknife)
             e.std_error = std::max(*e.std_error, scale * (*jackknife)[parameter]);
         return e;
@@ -163,7 +140,7 @@ ContentionLawFit fit_one(std::span<const OccupancyPoint> points, ContentionLaw l
     out.ok = true;
     double robust = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
-        out.predicted.push_back(throughput_at(fit.parameters, points[i].warps));
+        out.predicted.push_back(contention_throughput(fit.parameters, points[i].warps));
         out.mean_relative_error += std::abs(out.predicted[i] / points[i].throughput - 1) / n;
         robust += std::pow(std::clamp(fit.residuals[i], -clip, clip), 2);
     }

@@ -10,13 +10,9 @@
 #include <vector>
 
 #include "core/estimate.h"
+#include "fit/solver/contention_problem.h"
 
 namespace occupipe {
-
-struct OccupancyPoint {
-    double warps = 0;       // resident on one core
-    double throughput = 0;  // any unit; B comes out in the same
-};
 
 // X(w) = min(w/Λ, B), X(w) = min(w/(Λ0 + h·w), B), and the latter with a rounded ridge.
 enum class ContentionLaw { none, linear, linear_round };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/statistics.h"
 #include "fit/curves/counters.h"
 #include "fit/curves/curve.h"
 
@@ -54,7 +55,7 @@ std::vector<LinePoint> points_of(const Samples& samples, bool& errors_known) {
             away.push_back(std::abs(v / middle - 1) * std::sqrt(n / (n - 1)));
     }
     errors_known = !away.empty();
-    const double spread = errors_known ? 1.4826 * median(std::move(away)) : nominal_error;
+    const double spread = errors_known ? normal_mad * median(std::move(away)) : nominal_error;
     std::vector<LinePoint> out;
     for (auto& [point, n] : points) {
         point.error = point.y * std::hypot(spread * std::sqrt(median_variance(n)), relative_floor);

@@ -12,9 +12,10 @@
 #include <numeric>
 #include <utility>
 
-#include "core/law_misfit.h"
+#include "core/gpu_profile.h"
 #include "fit/curves/step_time.h"
 #include "fit/laws/drift.h"
+#include "fit/laws/error_causes.h"
 #include "fit/laws/loop_bodies.h"
 #include "fit/laws/model_selection.h"
 #include "fit/laws/plateau.h"
@@ -63,22 +64,28 @@ private:
     void keep_launch_positive(Attempt& best);
     Estimate positive(const Attempt& best, HullParameter parameter) const;
     Estimate linear(const Attempt& best, HullParameter parameter, double unit) const;
-    void fill_law(const Verdict& verdict, TimingFit& out) const;
-    void fill_terms(const Attempt& best, TimingFit& out) const;
-    void fill_residuals(const Attempt& best, TimingFit& out) const;
+    // The parts of a TimingFit.
+    Estimate cpi_of(const Verdict& verdict) const;
+    Estimate latency_of(const Verdict& verdict, const Estimate& cpi) const;
+    TimingTerms terms_of(const Attempt& best) const;
+    ScopeEvidence scope_of(const Verdict& verdict) const;
+    LawResiduals residuals_of(const Attempt& best) const;
+    std::optional<Misfit> misfit_of(const Attempt& best, const LawResiduals& law) const;
     std::optional<double> runs_over_in_flight(const std::vector<double>& residuals) const;
-    void judge(const Attempt& best, TimingFit& out) const;
     void withdraw_latency(TimingFit& out) const;
-    void widen_by_loop(TimingFit& out) const;
-    void widen_by_bodies(const Attempt& best, TimingFit& out) const;
-    void widen_by_skew(TimingFit& out) const;
-    void widen_by_disturbances(TimingFit& out) const;
-    double wandering_by_order(const TimingFit& out) const;
-    double wandering_by_repetitions(const TimingFit& out) const;
-    void widen_by_wandering(TimingFit& out) const;
-    void widen_by_knee(TimingFit& out) const;
-    void widen_by_disproportion(TimingFit& out) const;
-    static void widen_by_misfit(TimingFit& out);
+    void put_between_bodies(const Attempt& best, TimingFit& out) const;
+    // Why errors are larger than the scatter; each sees the law alone.
+    ErrorCause loop_control(const TimingFit& law) const;
+    ErrorCause start_skew(const TimingFit& law) const;
+    ErrorCause drift(const TimingFit& law) const;
+    ErrorCause delays(const TimingFit& law) const;
+    double wandering(const TimingFit& law) const;
+    double wandering_by_order(const TimingFit& law) const;
+    double wandering_by_repetitions(const TimingFit& law) const;
+    ErrorCause wandering_of(double height, const TimingFit& law) const;
+    std::array<ErrorCause, 2> rounded_ridge(const TimingFit& law) const;
+    ErrorCause disproportion_of_runs(const TimingFit& law) const;
+    static ErrorCause misfit(const TimingFit& law);
     void mark_points_off(TimingFit& out) const;
     static void withdraw_where_most_are_off(TimingFit& out);
     std::string refusal() const;
@@ -197,6 +204,7 @@ Estimate Fitter::positive(const Attempt& best, HullParameter parameter) const {
     Estimate e;
     e.value = std::exp(best.result.parameters[parameter]);
     e.std_error = e.value * errors_[parameter];
+    e.error_terms = {{"scatter", *e.std_error}};
     return e;
 }
 
@@ -242,83 +250,97 @@ Fitter::Verdict Fitter::decide() {
     return out;
 }
 
-void Fitter::fill_law(const Verdict& verdict, TimingFit& out) const {
+Estimate Fitter::cpi_of(const Verdict& verdict) const {
+    if (verdict.cpi_shows) return positive(verdict.best, log_cpi);
+    const Estimate latency = positive(verdict.best, log_latency);
+    const double most = problem_.largest_in_flight();
+    return {.value = (latency.value + 2 * *latency.std_error) / most,
+            .kind = Estimate::Kind::upper_bound,
+            .note = fmt::format("no plateau up to {} instructions in flight", most)};
+}
+
+Estimate Fitter::latency_of(const Verdict& verdict, const Estimate& cpi) const {
     const Attempt& best = verdict.best;
+    if (verdict.latency_shows) return positive(best, log_latency);
+    Estimate bound{.kind = Estimate::Kind::upper_bound};
     if (verdict.cpi_shows) {
-        out.cpi = positive(best, log_cpi);
-    } else {
-        const Estimate latency = positive(best, log_latency);
-        out.cpi.value = (latency.value + 2 * *latency.std_error) / problem_.largest_in_flight();
-        out.cpi.kind = Estimate::Kind::upper_bound;
-        out.cpi.note =
-            fmt::format("no plateau up to {} instructions in flight", problem_.largest_in_flight());
-    }
-    if (verdict.latency_shows) {
-        out.latency = positive(best, log_latency);
-    } else if (verdict.cpi_shows) {
         const double port = best.result.parameters[port_share];
         const HullShape& shape = problem_.smallest_shape();
         const int schedulers = best.variant.schedulers;
         const double work =
             step_work(port, problem_.smallest_in_flight(), uneven_in_flight(shape, schedulers)) *
-            turns_excess(out.cpi.value, 0.0, port, shape, schedulers);
-        out.latency.value = (out.cpi.value + 2 * *out.cpi.std_error) * work;
-        out.latency.kind = Estimate::Kind::upper_bound;
-        out.latency.note = fmt::format("throughput-bound from {} instructions in flight",
-                                       problem_.smallest_in_flight());
+            turns_excess(cpi.value, 0.0, port, shape, schedulers);
+        bound.value = (cpi.value + 2 * *cpi.std_error) * work;
+        bound.note = fmt::format("throughput-bound from {} instructions in flight",
+                                 problem_.smallest_in_flight());
     } else {
         const Estimate latency = positive(best, log_latency);
-        out.latency.value = latency.value + 2 * *latency.std_error;
-        out.latency.kind = Estimate::Kind::upper_bound;
-        out.latency.note = "the data do not separate latency from throughput";
+        bound.value = latency.value + 2 * *latency.std_error;
+        bound.note = "the data do not separate latency from throughput";
     }
+    return bound;
 }
 
-void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
+TimingTerms Fitter::terms_of(const Attempt& best) const {
     const HullParameters<double> p = problem_.physical(best.result.parameters);
     const HullVariant& v = best.variant;
-    if (v.drift) out.drift = linear(best, drift_part, 1.0);
+    TimingTerms terms;
+    if (v.drift) terms.drift = linear(best, drift_part, 1.0);
     if (!options_.known_overhead_cycles)
-        out.overhead = linear(best, overhead_part, problem_.overhead_scale());
+        terms.overhead = linear(best, overhead_part, problem_.overhead_scale());
+    if (v.loop && v.regime != Regime::throughput_only)
+        terms.loop_latency = linear(best, loop_latency_part, p.latency);
+    if (v.loop && v.regime != Regime::latency_only)
+        terms.loop_cpi = linear(best, loop_cpi_part, p.cpi);
+    if (v.regime == Regime::throughput_only) return terms;
+    // A growth that is invisible with all instructions in flight counts as none.
+    if (v.contention && p.contention * problem_.largest_in_flight() > 1e-3 * p.latency)
+        terms.contention = linear(best, contention_part, p.latency);
+    if (v.regime == Regime::latency_only) return terms;
+    if (v.group_overhead)
+        terms.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
+    if (v.knee) terms.knee = linear(best, knee_width, 1.0);
+    return terms;
+}
+
+ScopeEvidence Fitter::scope_of(const Verdict& verdict) const {
+    const Attempt& best = verdict.best;
+    const HullParameters<double> p = problem_.physical(best.result.parameters);
+    const HullVariant& v = best.variant;
+    ScopeEvidence scope;
     // Ports that take as long as the subsystem itself (ρ = 1) are copies of it; to within 3 %,
     // since real plateaus scatter by more than their repetitions. A port that no place tells has
     // any error, but copies were tried before and fitted worse (LawSearch::prefer_copies).
     const double room = std::clamp(2 * errors_[port_share], 0.03, 0.1);
     const bool copies = v.schedulers > 1 && p.port + room >= 1;
-    if (copies) out.schedulers = v.schedulers;
-    if (v.schedulers > 1 && !copies) out.sharing_schedulers = v.schedulers;
-    if (v.loop && v.regime != Regime::throughput_only)
-        out.loop_latency = linear(best, loop_latency_part, p.latency);
-    if (v.loop && v.regime != Regime::latency_only)
-        out.loop_cpi = linear(best, loop_cpi_part, p.cpi);
-    if (v.regime == Regime::throughput_only) return;
-    // A growth that is invisible with all instructions in flight counts as none.
-    if (v.contention && p.contention * problem_.largest_in_flight() > 1e-3 * p.latency)
-        out.contention = linear(best, contention_part, p.latency);
-    if (v.regime == Regime::latency_only) return;
-    if (v.group_overhead)
-        out.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
-    if (v.knee) out.knee = linear(best, knee_width, 1.0);
-    if (v.ports && !copies && p.port > 3 * errors_[port_share] && search_.ports_show(best)) {
+    if (copies) scope.schedulers = v.schedulers;
+    if (v.schedulers > 1 && !copies) scope.sharing_schedulers = v.schedulers;
+    if (v.regime == Regime::both && v.ports && !copies && p.port > 3 * errors_[port_share] &&
+        search_.ports_show(best)) {
         // IL = 1/(ρ·λ); its relative variance without the (small) covariance of the two.
-        out.port_limit.emplace();
-        out.port_limit->value = 1 / (p.port * p.cpi);
-        out.port_limit->std_error =
-            out.port_limit->value * std::hypot(errors_[port_share] / p.port, errors_[log_cpi]);
+        scope.port_limit.emplace();
+        scope.port_limit->value = 1 / (p.port * p.cpi);
+        scope.port_limit->std_error =
+            scope.port_limit->value * std::hypot(errors_[port_share] / p.port, errors_[log_cpi]);
     }
+    scope.copies_alike = search_.copies_alike(best);
+    scope.may_be_turns = copies && search_.may_be_turns(best);
+    if (copies) scope.port_share = search_.free_port_share(best);
+    if (verdict.cpi_shows) scope.visible_copies = search_.visible_copies(best);
+    return scope;
 }
 
-void Fitter::fill_residuals(const Attempt& best, TimingFit& out) const {
-    out.residuals = best.result.residuals;
-    out.residual_scale = search_.scale();
-    for (std::size_t i = 0; i < out.residuals.size(); ++i) {
-        out.predicted.push_back(problem_.predicted_cycles(best.variant, best.result.parameters, i));
-        out.aside_cycles.push_back(problem_.aside_cycles(best.variant, best.result.parameters, i));
-        if (std::abs(out.residuals[i]) > 5 * out.residual_scale) ++out.outlying_points;
+LawResiduals Fitter::residuals_of(const Attempt& best) const {
+    LawResiduals law;
+    law.residuals = best.result.residuals;
+    law.residual_scale = search_.scale();
+    for (std::size_t i = 0; i < law.residuals.size(); ++i) {
+        law.predicted.push_back(problem_.predicted_cycles(best.variant, best.result.parameters, i));
+        law.aside_cycles.push_back(problem_.aside_cycles(best.variant, best.result.parameters, i));
+        if (std::abs(law.residuals[i]) > 5 * law.residual_scale) ++law.outlying_points;
     }
-    if (out.outlying_points > 0)
-        out.notes.push_back(fmt::format("{} of {} points are more than five standard errors off",
-                                        out.outlying_points, out.residuals.size()));
+    law.misfit = misfit_of(best, law);
+    return law;
 }
 
 std::optional<double> Fitter::runs_over_in_flight(const std::vector<double>& residuals) const {
@@ -338,38 +360,34 @@ std::optional<double> Fitter::runs_over_in_flight(const std::vector<double>& res
 
 // Misfit: what the residuals show beyond what the repetitions' spread promises, outlying points
 // aside.
-void Fitter::judge(const Attempt& best, TimingFit& out) const {
+std::optional<Misfit> Fitter::misfit_of(const Attempt& best, const LawResiduals& law) const {
     if (!curve_.spread_known) {
         // One repetition each: nothing says how much is scatter, but so much is told by no law.
         double squares = 0;
-        for (std::size_t i = 0; i < out.residuals.size(); ++i)
-            squares += std::pow(out.residuals[i] * curve_.points[i].log_error, 2);
-        const double size = std::sqrt(squares / static_cast<double>(out.residuals.size()));
-        if (size < no_law_size) return;
-        out.misfit = Misfit{size, runs_over_in_flight(out.residuals)};
-        out.notes.push_back(fmt::format("the law misses the points by {:.2g} %", 100 * size));
-        return;
+        for (std::size_t i = 0; i < law.residuals.size(); ++i)
+            squares += std::pow(law.residuals[i] * curve_.points[i].log_error, 2);
+        const double size = std::sqrt(squares / static_cast<double>(law.residuals.size()));
+        if (size < no_law_size) return std::nullopt;
+        return Misfit{size, runs_over_in_flight(law.residuals)};
     }
     double shown = 0;
     double promised = 0;
     double kept = 0;
-    for (std::size_t i = 0; i < out.residuals.size(); ++i) {
-        if (std::abs(out.residuals[i]) > 5 * out.residual_scale) continue;
+    for (std::size_t i = 0; i < law.residuals.size(); ++i) {
+        if (std::abs(law.residuals[i]) > 5 * law.residual_scale) continue;
         const double e = curve_.points[i].log_error;
-        shown += std::pow(out.residuals[i] * e, 2);
+        shown += std::pow(law.residuals[i] * e, 2);
         promised += e * e;
         ++kept;
     }
-    if (kept == 0) return;
-    const std::optional<double> z = runs_over_in_flight(out.residuals);
+    if (kept == 0) return std::nullopt;
+    const std::optional<double> z = runs_over_in_flight(law.residuals);
     const bool too_large = search_.dispersion(best) > 1 + 4 * std::sqrt(2 / kept);
     const bool structured = z && *z < -3.3;  // p = 0.0005
     const double size = std::sqrt(std::max(shown - promised, 0.0) / kept);
     // Below a part in a thousand a structure may be real but does not matter.
-    if (size < 1e-3 || (!too_large && !structured)) return;
-    out.misfit = Misfit{size, z};
-    out.notes.push_back(
-        fmt::format("systematic misfit of {:.2g} % beyond the repetitions' spread", 100 * size));
+    if (size < 1e-3 || (!too_large && !structured)) return std::nullopt;
+    return Misfit{size, z};
 }
 
 // A half of the law that most points contradict is told by the few that are left. No step is
@@ -377,9 +395,8 @@ void Fitter::judge(const Attempt& best, TimingFit& out) const {
 void Fitter::withdraw_where_most_are_off(TimingFit& out) {
     if (2 * static_cast<std::size_t>(out.outlying_points) <= out.residuals.size()) return;
     if (!out.latency.identifiable()) return;
-    out.latency.value += 2 * *out.latency.std_error;
-    out.latency.std_error.reset();
-    out.latency.kind = Estimate::Kind::upper_bound;
+    become_bound(out.latency, Estimate::Kind::upper_bound,
+                 out.latency.value + 2 * *out.latency.std_error);
     out.latency.note = "the law does not hold: most points are far off it";
 }
 
@@ -398,11 +415,12 @@ std::string Fitter::refusal() const {
 // by however many of them one warp has under way, hence at most Λ.
 void Fitter::withdraw_latency(TimingFit& out) const {
     Estimate& latency = out.latency;
+    double least = latency.value;
     if (latency.identifiable() && latency.value > 4 * *latency.std_error)
-        latency.value -= 2 * *latency.std_error;
-    latency.std_error.reset();
-    latency.kind = Estimate::Kind::lower_bound;
-    latency.note = "the instructions do not depend on each other";
+        least -= 2 * *latency.std_error;
+    become_bound(latency, Estimate::Kind::lower_bound, least);
+    latency.note = nothing_waited;
+    latency.doubts.clear();
     out.contention.reset();
 }
 
@@ -422,8 +440,8 @@ bool alternates(const std::map<std::string, double>& chain) {
 // The time from step to step is then a mean that no instruction has. λ stays: it is what code that
 // is compiled so takes.
 void leave_latency_open(TimingFit& out) {
-    out.latency.std_error.reset();
-    out.latency.kind = Estimate::Kind::undetermined;
+    become_bound(out.latency, Estimate::Kind::undetermined, out.latency.value);
+    out.latency.doubts.clear();
     out.latency.note = "steps are compiled to different machine instructions; this is their mean";
     out.contention.reset();
 }
@@ -432,28 +450,31 @@ void leave_latency_open(TimingFit& out) {
 // steps, and no fit can tell them. Of the throughput each takes about as much as a measured
 // instruction, and at most a cycle of the core; a chain they lengthen by no more than the cycles
 // that the assembler counts behind them. All of that counts as one standard error.
-void Fitter::widen_by_loop(TimingFit& out) const {
-    if (problem_.separates_loop()) return;
+ErrorCause Fitter::loop_control(const TimingFit& law) const {
+    ErrorCause cause{.name = "loop_control"};
+    if (problem_.separates_loop()) return cause;
     std::vector<std::string> parts;
-    const auto widen = [&](Estimate& e, const std::optional<double>& most, const char* name) {
+    const auto widen = [&](const Estimate& e, ErrorCause::Effect& effect,
+                           const std::optional<double>& most, const char* name) {
         if (!most || !e.identifiable()) return;
-        e.std_error = std::hypot(*e.std_error, *most);
+        effect.error = *most;
         if (*most >= 1e-3 * e.value)
             parts.push_back(fmt::format("{:.2g} % of {}", 100 * *most / e.value, name));
     };
     const auto share = curve_.loop_share;
-    widen(out.cpi, share ? std::optional(*share * std::min(out.cpi.value, 1.0)) : share, "λ");
-    widen(out.latency, curve_.loop_stall, "Λ");
+    widen(law.cpi, cause.cpi, share ? std::optional(*share * std::min(law.cpi.value, 1.0)) : share,
+          "λ");
+    widen(law.latency, cause.latency, curve_.loop_stall, "Λ");
     if (!parts.empty())
-        out.notes.push_back(
-            fmt::format("only one loop body was measured: up to {} may be loop control",
-                        fmt::join(parts, " and ")));
+        cause.note = fmt::format("only one loop body was measured: up to {} may be loop control",
+                                 fmt::join(parts, " and "));
+    return cause;
 }
 
 // A loop that costs less than nothing, or more than its instructions can: one of the two kernels is
 // slower for another reason (instruction cache, register banks, alignment), and either may be the
 // one that is right.
-void Fitter::widen_by_bodies(const Attempt& best, TimingFit& out) const {
+void Fitter::put_between_bodies(const Attempt& best, TimingFit& out) const {
     constexpr double reach = 1.5;  // standard errors to either end
     const SeveralBodies bodies = several_bodies(curve_);
     const HullParameters<double> p = problem_.physical(best.result.parameters);
@@ -469,7 +490,7 @@ void Fitter::widen_by_bodies(const Attempt& best, TimingFit& out) const {
     const auto widen = [&](Estimate& e, const TwoWays& ways, double fitted) {
         if (e.identifiable()) {
             e.value = ways.middle();
-            e.std_error = std::hypot(*e.std_error, ways.half() / reach);
+            add_error(e, "loop_bodies", ways.half() / reach);
         } else if (e.kind == Estimate::Kind::upper_bound) {
             e.value *= std::max(ways.high / fitted, 1.0);
         }
@@ -479,12 +500,11 @@ void Fitter::widen_by_bodies(const Attempt& best, TimingFit& out) const {
     widen(out.cpi, cpi ? *cpi : *latency, cpi ? p.cpi : p.latency);
     widen(out.latency, latency ? *latency : *cpi, latency ? p.latency : p.cpi);
     const double apart = std::max(cpi ? cpi->apart : 0, latency ? latency->apart : 0);
-    for (Estimate* e : {&out.cpi, &out.latency})
-        add_note(*e, fmt::format("{} {:.3g} %", bodies_differ, 100 * apart));
-    out.notes.push_back(
-        fmt::format("{} {:.3g} %, more than count, comparison and branch can cost: λ and Λ lie "
-                    "between what either says",
-                    bodies_differ, 100 * apart));
+    const Doubt differ{Doubt::Kind::bodies_differ, apart};
+    for (Estimate* e : {&out.cpi, &out.latency}) add_doubt(*e, differ);
+    out.notes.push_back(doubt_text(differ) +
+                        ", more than count, comparison and branch can cost: λ and Λ lie between "
+                        "what either says");
     out.common_error = std::hypot(out.common_error, out.bodies_apart / reach);
     out.loop_cpi.reset();
     out.loop_latency.reset();
@@ -496,65 +516,58 @@ void Fitter::widen_by_bodies(const Attempt& best, TimingFit& out) const {
 
 // The law's share of a start skew is right to about a fifth of the skew (virtual_gpu_test: up to 5
 // % of the run, six instructions), and wrong by the same for all points.
-void Fitter::widen_by_skew(TimingFit& out) const {
-    if (!problem_.skewed()) return;
+ErrorCause Fitter::start_skew(const TimingFit& law) const {
     constexpr double doubt = 0.2;
+    if (!problem_.skewed()) return {};
     double part = 0;
     for (const CurvePoint& p : curve_.points)
         part += p.skew / p.cycles / static_cast<double>(curve_.points.size());
-    for (Estimate* e : {&out.cpi, &out.latency})
-        if (e->identifiable()) e->std_error = std::hypot(*e->std_error, doubt * part * e->value);
-    out.common_error = std::hypot(out.common_error, doubt * part);
-    out.notes.push_back(
-        fmt::format("warps started at different times, by {:.2g} % of the run", 100 * part));
+    ErrorCause cause = cause_of_both("start_skew", doubt * part, law);
+    cause.note =
+        fmt::format("warps started at different times, by {:.2g} % of the run", 100 * part);
+    return cause;
 }
 
-// A disturbance of all points alike shifts λ and Λ as a whole and leaves no residual.
-void Fitter::widen_by_disturbances(TimingFit& out) const {
-    const auto widen = [&](double factor, double relative) {
-        for (Estimate* e : {&out.cpi, &out.latency}) {
-            if (!e->identifiable()) continue;
-            e->value *= factor;
-            e->std_error = std::hypot(*e->std_error * factor, relative * e->value);
-        }
-        out.common_error = std::hypot(out.common_error, relative);
-    };
-    // It is unknown which end of the run was right: both are 1.5 standard errors away.
-    if (!out.drift && !curve_.drift) widen(1, hidden_drift_ / 3);
-    if (out.drift || curve_.drift) {
-        const double drift = out.drift ? out.drift->value : *curve_.drift;
-        // Where instructions were measured one after the other as well, the ends are further away.
-        const double reach = curve_.in_order ? curve_.reach : 0.5;
-        const double half = std::min(reach * std::abs(drift), largest_drift);
-        widen(1, half / 1.5);
-        for (Estimate* e : {&out.cpi, &out.latency})
-            if (e->kind == Estimate::Kind::upper_bound) e->value *= std::exp(half);
-        out.notes.push_back(fmt::format("times drift by {:.2g} % over the run{}", 100 * drift,
-                                        out.drift ? "; λ and Λ are those of its middle" : ""));
-    }
+// A disturbance of all points alike shifts λ and Λ as a whole and leaves no residual. It is unknown
+// which end of the run was right: both are 1.5 standard errors away.
+ErrorCause Fitter::drift(const TimingFit& law) const {
+    if (!law.drift && !curve_.drift) return cause_of_both("drift", hidden_drift_ / 3, law);
+    const double drift = law.drift ? law.drift->value : *curve_.drift;
+    // Where instructions were measured one after the other as well, the ends are further away.
+    const double reach = curve_.in_order ? curve_.reach : 0.5;
+    const double half = std::min(reach * std::abs(drift), largest_drift);
+    ErrorCause cause = cause_of_both("drift", half / 1.5, law);
+    cause.cpi.bound_factor = cause.latency.bound_factor = std::exp(half);
+    cause.note = fmt::format("times drift by {:.2g} % over the run{}", 100 * drift,
+                             law.drift ? "; λ and Λ are those of its middle" : "");
     // In order, a drift and an effect of occupancy look alike: what was taken out may be either.
-    if (out.drift && curve_.in_order)
-        for (Estimate* e : {&out.cpi, &out.latency})
-            add_note(*e, fmt::format("{} {:.2g} %", drifts_in_order, 100 * out.drift->value));
-    // Half way between the medians and the undisturbed time that delays alone would mean.
-    if (curve_.lift) {
-        const double half = 0.5 * *curve_.lift;
-        widen(std::exp(-half), half);
-        out.notes.push_back(
-            fmt::format("repetitions scatter only to longer times; the shortest are {:.2g} % lower "
-                        "than their medians, with as much error",
-                        100 * half));
-    }
+    if (law.drift && curve_.in_order)
+        cause.cpi.doubt = cause.latency.doubt =
+            Doubt{Doubt::Kind::drifts_in_order, law.drift->value};
+    return cause;
+}
+
+// Half way between the medians and the undisturbed time that delays alone would mean.
+ErrorCause Fitter::delays(const TimingFit& law) const {
+    if (!curve_.lift) return {};
+    const double half = 0.5 * *curve_.lift;
+    ErrorCause cause = cause_of_both("delays", half, law);
+    cause.cpi.factor = cause.latency.factor = std::exp(-half);
+    cause.note = fmt::format(
+        "repetitions scatter only to longer times; the shortest are {:.2g} % lower than their "
+        "medians, with as much error",
+        100 * half);
+    return cause;
 }
 
 // In the order of measuring, residuals of neighbours.
-double Fitter::wandering_by_order(const TimingFit& out) const {
+double Fitter::wandering_by_order(const TimingFit& law) const {
     const double clip = 3 * search_.scale();
     std::vector<TimedResidual> residuals;
-    for (std::size_t i = 0; i < out.residuals.size(); ++i)
+    for (std::size_t i = 0; i < law.residuals.size(); ++i)
         residuals.push_back(
             {curve_.points[i].place, i,
-             -std::clamp(out.residuals[i], -clip, clip) * curve_.points[i].log_error});
+             -std::clamp(law.residuals[i], -clip, clip) * curve_.points[i].log_error});
     return wandering_height(std::move(residuals));
 }
 
@@ -562,22 +575,22 @@ double Fitter::wandering_by_order(const TimingFit& out) const {
 // show over the run as well; where it does not, or where the points' own slopes differ, times go to
 // and fro, and points differ by more than their repetitions. Teeth of a few points each are told by
 // nothing else. Where points do differ by more, less of a common slope is enough.
-double Fitter::wandering_by_repetitions(const TimingFit& out) const {
+double Fitter::wandering_by_repetitions(const TimingFit& law) const {
     if (!curve_.slope) return 0;
     const RepetitionSlope& slope = *curve_.slope;
     const double clip = 3 * search_.scale();
-    const auto n = static_cast<double>(out.residuals.size());
+    const auto n = static_cast<double>(law.residuals.size());
     double standardised = 0;
     double between = 0;  // variance of points beyond that of their repetitions
-    for (std::size_t i = 0; i < out.residuals.size(); ++i) {
-        const double square = std::pow(std::clamp(out.residuals[i], -clip, clip), 2);
+    for (std::size_t i = 0; i < law.residuals.size(); ++i) {
+        const double square = std::pow(std::clamp(law.residuals[i], -clip, clip), 2);
         standardised += square / n;
         between += (square - 1) * std::pow(curve_.points[i].log_error, 2) / n;
     }
     const bool apart = standardised > 1 + 4 * std::sqrt(2 / n);
-    const double steady = out.drift ? out.drift->value : 0;
+    const double steady = law.drift ? law.drift->value : 0;
     const double error =
-        std::hypot(slope.std_error, out.drift ? out.drift->std_error.value_or(0) : 0);
+        std::hypot(slope.std_error, law.drift ? law.drift->std_error.value_or(0) : 0);
     double rate = std::abs(slope.over_run - steady);
     if (rate < (apart ? 3 : 5) * error) rate = 0;
     constexpr double more_than_steady = 1.5;
@@ -588,84 +601,79 @@ double Fitter::wandering_by_repetitions(const TimingFit& out) const {
     return std::sqrt(12 * std::max(between, 0.0) + within * within);
 }
 
+double Fitter::wandering(const TimingFit& law) const {
+    if (curve_.in_order) return 0;
+    return std::max({wandering_by_order(law), wandering_by_repetitions(law), options_.wandering});
+}
+
 // Either end of a drift to and fro may be right, as with a steady drift: half of its height stands
 // in the errors.
-void Fitter::widen_by_wandering(TimingFit& out) const {
-    if (curve_.in_order) return;
-    const double height =
-        std::max({wandering_by_order(out), wandering_by_repetitions(out), options_.wandering});
-    if (height == 0) return;
-    out.wandering = height;
-    out.common_error = std::hypot(out.common_error, height / 2);
-    for (Estimate* e : {&out.cpi, &out.latency}) {
-        if (e->identifiable())
-            e->std_error = std::hypot(*e->std_error, height / 2 * e->value);
-        else if (e->kind == Estimate::Kind::upper_bound)
-            e->value *= std::exp(height / 2);
-    }
-    out.notes.push_back(fmt::format(
+ErrorCause Fitter::wandering_of(double height, const TimingFit& law) const {
+    if (height == 0) return {};
+    ErrorCause cause = cause_of_both("wandering", height / 2, law);
+    cause.cpi.bound_factor = cause.latency.bound_factor = std::exp(height / 2);
+    cause.note = fmt::format(
         "times drift to and fro by {:.2g} % in the course of the run; λ and Λ are means over it",
-        100 * height));
+        100 * height);
+    return cause;
 }
 
 // The p-norm is one way to round a ridge; how much it takes off the hull's two ends is as uncertain
 // as that. A part of the mean rounding on a parameter's own side stands in its error
-// (docs/accuracy.md: service times that vary).
-void Fitter::widen_by_knee(TimingFit& out) const {
-    if (!out.knee || !out.cpi.identifiable() || !out.latency.identifiable()) return;
+// (docs/accuracy.md: service times that vary). Where the sweep ends on the round part, λ is what
+// the p-norm makes of it.
+std::array<ErrorCause, 2> Fitter::rounded_ridge(const TimingFit& law) const {
+    std::array<ErrorCause, 2> causes{ErrorCause{.name = "rounded_ridge"},
+                                     ErrorCause{.name = "rounded_end"}};
+    if (!law.knee || !law.cpi.identifiable() || !law.latency.identifiable()) return causes;
     // Before and beyond the ridge; a growth of Λ bends the same places.
-    const std::array doubt{out.contention ? 1.0 : 0.8, out.contention ? 0.5 : 0.25};
+    const std::array doubt{law.contention ? 1.0 : 0.8, law.contention ? 0.5 : 0.25};
     std::array<double, 2> rounding{};
     std::array<double, 2> places{};
     double least = std::numeric_limits<double>::infinity();  // beyond the ridge
     for (const CurvePoint& p : curve_.points) {
         const double m = static_cast<double>(p.shape.warps()) * p.shape.chains;
-        const double growth = out.contention ? out.contention->value * (m - 1) : 0;
-        const double alone = out.latency.value + growth;
-        const double work = out.cpi.value * m;
+        const double growth = law.contention ? law.contention->value * (m - 1) : 0;
+        const double alone = law.latency.value + growth;
+        const double work = law.cpi.value * m;
         const std::size_t side = work > alone ? 1 : 0;
         const double off =
-            std::log(smooth_max(alone, work, out.knee->value) / std::max(alone, work));
+            std::log(smooth_max(alone, work, law.knee->value) / std::max(alone, work));
         rounding[side] += off;
         places[side] += 1;
         if (side == 1) least = std::min(least, off);
     }
-    const auto widen = [&](std::size_t side, Estimate& e) {
-        if (places[side] > 0)
-            e.std_error =
-                std::hypot(*e.std_error, doubt[side] * rounding[side] / places[side] * e.value);
+    const auto error_of = [&](std::size_t side, const Estimate& e) {
+        return places[side] > 0 ? doubt[side] * rounding[side] / places[side] * e.value : 0;
     };
-    widen(0, out.latency);
-    widen(1, out.cpi);
-    // Where the sweep ends on the round part, λ is what the p-norm makes of it.
-    if (places[1] > 0) out.cpi.std_error = std::hypot(*out.cpi.std_error, least * out.cpi.value);
+    causes[0].latency.error = error_of(0, law.latency);
+    causes[0].cpi.error = error_of(1, law.cpi);
+    if (places[1] > 0) causes[1].cpi.error = least * law.cpi.value;
+    return causes;
 }
 
 // A clock that sinks gradually with a run's length does so by 2.3 times what lies between two
 // lengths of which one is four times the other, at most; one that steps, by that.
-void Fitter::widen_by_disproportion(TimingFit& out) const {
+ErrorCause Fitter::disproportion_of_runs(const TimingFit& law) const {
     constexpr double gradual = 3;
-    if (disproportion_ == 0) return;
-    const double relative = gradual / 2 * disproportion_;
-    const std::string text = fmt::format("{} {:.2g} %", out_of_proportion, 100 * disproportion_);
-    for (Estimate* e : {&out.cpi, &out.latency}) {
-        if (e->identifiable()) e->std_error = std::hypot(*e->std_error, relative * e->value);
-        add_note(*e, text);
-    }
-    out.common_error = std::hypot(out.common_error, relative);
-    out.notes.push_back(text + ": long runs are slower, or short ones end too early");
+    if (disproportion_ == 0) return {};
+    const Doubt doubt{Doubt::Kind::out_of_proportion, disproportion_};
+    ErrorCause cause = cause_of_both("disproportion", gradual / 2 * disproportion_, law);
+    cause.cpi.doubt = cause.latency.doubt = doubt;
+    cause.note = doubt_text(doubt) + ": long runs are slower, or short ones end too early";
+    return cause;
 }
 
 // Where the law does not fit, its parameters are no better known than it fits, and every place that
 // prints them says so.
-void Fitter::widen_by_misfit(TimingFit& out) {
-    if (!out.misfit || out.misfit->relative_size < no_law_size) return;
-    for (Estimate* e : {&out.cpi, &out.latency}) {
-        if (!e->identifiable()) continue;
-        e->std_error =
-            std::max(e->std_error.value_or(0), 0.5 * out.misfit->relative_size * e->value);
-        add_note(*e, fmt::format("{} {:.2g} %", law_misses, 100 * out.misfit->relative_size));
-    }
+ErrorCause Fitter::misfit(const TimingFit& law) {
+    if (!law.misfit || law.misfit->relative_size < no_law_size) return {};
+    const double size = law.misfit->relative_size;
+    const auto effect = [&](const Estimate& e) -> ErrorCause::Effect {
+        if (!e.identifiable()) return {};
+        return {.least = 0.5 * size * e.value, .doubt = Doubt{Doubt::Kind::law_misses, size}};
+    };
+    return {.name = "misfit", .cpi = effect(law.cpi), .latency = effect(law.latency)};
 }
 
 // The misfit above leaves out what is further off. Where that is a twentieth of all points, every
@@ -680,9 +688,9 @@ void Fitter::mark_points_off(TimingFit& out) const {
     const double size = std::sqrt(squares / out.outlying_points);
     if (size < no_law_size) return;
     for (Estimate* e : {&out.cpi, &out.latency})
-        if (!doubts_the_law(e->note))
-            add_note(*e, fmt::format("{} {:.2g} % at {} of {} points", law_misses, 100 * size,
-                                     out.outlying_points, points));
+        if (!is_doubtful(*e))
+            add_doubt(*e, {Doubt::Kind::law_misses, size},
+                      fmt::format(" at {} of {} points", out.outlying_points, points));
 }
 
 TimingFit Fitter::run() {
@@ -702,23 +710,36 @@ TimingFit Fitter::run() {
     find_disproportion(verdict.best);
     keep_launch_positive(verdict.best);
     out.ok = true;
-    fill_law(verdict, out);
-    fill_terms(verdict.best, out);
-    out.copies_alike = search_.copies_alike(verdict.best);
-    out.may_be_turns = out.schedulers > 1 && search_.may_be_turns(verdict.best);
-    if (out.schedulers > 1) out.port_share = search_.free_port_share(verdict.best);
-    if (verdict.cpi_shows) out.visible_copies = search_.visible_copies(verdict.best);
-    fill_residuals(verdict.best, out);
-    judge(verdict.best, out);
+    out.cpi = cpi_of(verdict);
+    out.latency = latency_of(verdict, out.cpi);
+    static_cast<TimingTerms&>(out) = terms_of(verdict.best);
+    static_cast<ScopeEvidence&>(out) = scope_of(verdict);
+    static_cast<LawResiduals&>(out) = residuals_of(verdict.best);
+    if (out.outlying_points > 0)
+        out.notes.push_back(fmt::format("{} of {} points are more than five standard errors off",
+                                        out.outlying_points, out.residuals.size()));
+    if (out.misfit) {
+        const double percent = 100 * out.misfit->relative_size;
+        out.notes.push_back(
+            curve_.spread_known
+                ? fmt::format("systematic misfit of {:.2g} % beyond the repetitions' spread",
+                              percent)
+                : fmt::format("the law misses the points by {:.2g} %", percent));
+    }
     withdraw_where_most_are_off(out);
-    widen_by_loop(out);
-    widen_by_bodies(verdict.best, out);
-    widen_by_skew(out);
-    widen_by_disturbances(out);
-    widen_by_wandering(out);
-    widen_by_knee(out);
-    widen_by_disproportion(out);
-    widen_by_misfit(out);
+    put_between_bodies(verdict.best, out);
+    out.wandering = wandering(out);
+    const auto [ridge, end] = rounded_ridge(out);
+    const std::array causes{loop_control(out),
+                            start_skew(out),
+                            drift(out),
+                            delays(out),
+                            wandering_of(out.wandering, out),
+                            ridge,
+                            end,
+                            disproportion_of_runs(out),
+                            misfit(out)};
+    apply_causes(causes, out);
     mark_points_off(out);
     if (negative_overhead_ < 0)
         out.notes.push_back(
@@ -745,7 +766,7 @@ TimingFit Fitter::run() {
                         "else ran, or the times are of two kinds",
                         100 * curve_.wild));
         for (Estimate* e : {&out.cpi, &out.latency})
-            add_note(*e, fmt::format("{} {:.0f} %", far_off, 100 * curve_.wild));
+            add_doubt(*e, {Doubt::Kind::far_off, curve_.wild});
     }
     if (curve_.from_seconds) out.notes.emplace_back("cycles are event time x clock");
     if (!curve_.spread_known)
@@ -792,14 +813,13 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
         busy += 1;
     }
     if (fit.cpi.std_error && busy > 0)
-        fit.cpi.std_error = std::hypot(*fit.cpi.std_error, doubt * sum / busy * fit.cpi.value);
+        add_error(fit.cpi, "drifting_warps", doubt * sum / busy * fit.cpi.value);
     if (most > worth_a_note && fit.latency.identifiable()) {
         const auto factors =
             together_over_measured(curve, fit, schedulers(fit), StepOfTurns::share_of_warps);
         const TimingFit other = Fitter(as_if_together(curve, factors), kind, options).run();
         if (other.ok && other.latency.identifiable())
-            fit.latency.std_error =
-                std::hypot(*fit.latency.std_error, other.latency.value - fit.latency.value);
+            add_error(fit.latency, "drifting_warps", other.latency.value - fit.latency.value);
     }
     // Checkpointed kernels have the long body alone.
     if (most > worth_a_note && fit.cpi.identifiable() && fit.bodies_apart == 0)
@@ -807,7 +827,8 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
             window && *window->std_error < *fit.cpi.std_error)
             fit.cpi = {.value = window->value,
                        .std_error = window->std_error,
-                       .note = "from the windows in which all warps ran"};
+                       .note = "from the windows in which all warps ran",
+                       .error_terms = {{"windows", *window->std_error}}};
     if (most > worth_a_note)
         fit.notes.push_back(
             fmt::format("warps drift apart: up to {:.2g} % of a run's time is some warps' alone, "
@@ -822,7 +843,7 @@ void refuse_large_misfit(TimingFit& fit) {
     if (!fit.ok || !fit.misfit || fit.misfit->relative_size < hopeless) return;
     fit.ok = false;
     fit.reason = fmt::format("{} {:.2g} %: are cycles counted in few bits, or in several units?",
-                             law_misses, 100 * fit.misfit->relative_size);
+                             sentence_of(Doubt::Kind::law_misses), 100 * fit.misfit->relative_size);
 }
 
 // Whether no place is faster than k copies would be of which one step of one warp fills each: the
@@ -847,17 +868,14 @@ void bound_by_unknown_copies(const Curve& curve, TimingFit& fit) {
     if (fit.latency.identifiable() && copies >= 2 && copies <= most_copies &&
         std::abs(ridge / copies - 1) < near &&
         may_be_copies(curve, fit, static_cast<int>(copies))) {
-        fit.latency.value += 2 * *fit.latency.std_error;
-        fit.latency.std_error.reset();
-        fit.latency.kind = Estimate::Kind::upper_bound;
+        become_bound(fit.latency, Estimate::Kind::upper_bound,
+                     fit.latency.value + 2 * *fit.latency.std_error);
         add_note(fit.latency,
                  fmt::format("one warp's step may be λ of one of {:g} copies", copies));
     }
     if (std::max(fit.schedulers, fit.sharing_schedulers) > 1 && fit.cpi.identifiable() &&
         fit.reached_cpi && *fit.reached_cpi > beyond_reach * fit.cpi.value) {
-        fit.cpi.value = *fit.reached_cpi;
-        fit.cpi.std_error.reset();
-        fit.cpi.kind = Estimate::Kind::upper_bound;
+        become_bound(fit.cpi, Estimate::Kind::upper_bound, *fit.reached_cpi);
         add_note(fit.cpi, "the number of copies is not known, and no place reached their λ");
     }
 }
@@ -882,11 +900,10 @@ void leave_scope_open(const Curve& curve, TimingFit& fit) {
     } else if (fit.copies_alike.size() > 1 && fit.schedulers > 1) {
         const auto [fewest, most] = std::ranges::minmax(fit.copies_alike);
         const double per_copy = fit.cpi.value * fit.schedulers;
-        if (fit.cpi.identifiable())
-            fit.cpi.value =
-                (per_copy + 2 * fit.cpi.std_error.value_or(0) * fit.schedulers) / fewest;
-        fit.cpi.std_error.reset();
-        fit.cpi.kind = Estimate::Kind::upper_bound;
+        const double most_of_one =
+            (per_copy + 2 * fit.cpi.std_error.value_or(0) * fit.schedulers) / fewest;
+        become_bound(fit.cpi, Estimate::Kind::upper_bound,
+                     fit.cpi.identifiable() ? most_of_one : fit.cpi.value);
         add_note(fit.cpi, fmt::format("{} to {} copies of {:.4g} cycles each fit alike", fewest,
                                       most, per_copy));
         fit.schedulers = fit.sharing_schedulers = 1;
@@ -933,10 +950,10 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit) {
     return out;
 }
 
-void widen_by_two_kinds(double factor, std::string_view why, Estimate& e) {
-    add_note(e, fmt::format("{} {:.2g} %", why, 100 * (factor - 1)));
+void widen_by_two_kinds(double factor, Doubt::Kind kind, Estimate& e) {
+    add_doubt(e, {kind, factor - 1});
     if (e.identifiable())
-        e.std_error = std::hypot(e.std_error.value_or(0), 0.5 * std::log(factor) * e.value);
+        add_error(e, to_string(kind), 0.5 * std::log(factor) * e.value);
     else if (e.kind == Estimate::Kind::upper_bound)
         e.value *= factor;
     else if (e.kind == Estimate::Kind::lower_bound)

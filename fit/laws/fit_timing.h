@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/estimate.h"
@@ -35,22 +34,29 @@ struct Misfit {
     std::optional<double> runs_z;  // of the runs test over warps in flight, when it speaks
 };
 
-struct TimingFit {
-    std::string subject;
-    bool ok = false;
-    std::string reason;  // why there is no result; empty when ok
-
-    Estimate cpi;        // λ per core
-    Estimate latency;    // Λ of one instruction alone
-    int schedulers = 1;  // copies of the subsystem that share λ; 1 = the data show no staircase
-    // Numbers of copies that the curve would have shown: some places on its plateau have warps that
-    // so many schedulers cannot share evenly. Empty without a plateau.
-    std::vector<int> visible_copies;
+// What the chosen law has besides λ and Λ; absent where it has no such term.
+struct TimingTerms {
     std::optional<Estimate> overhead;        // T0 [cycles]; absent when given from outside
     std::optional<Estimate> group_overhead;  // [cycles per concurrent group]
     std::optional<Estimate>
         contention;                // h: growth of Λ [cycles per further instruction in flight]
     std::optional<Estimate> knee;  // q: at the ridge the curve lies 2^q above the corner
+    // What count, comparison and branch of the timed loop cost one iteration of one warp: cycles
+    // that they lengthen its chain by, and core cycles where the throughput is limited. Only where
+    // loop bodies of two lengths were measured; λ and Λ are then without them.
+    std::optional<Estimate> loop_latency;
+    std::optional<Estimate> loop_cpi;
+    // Growth of log time over the run that the law's residuals show against the points' places,
+    // taken out of λ and Λ, which hold for its middle.
+    std::optional<Estimate> drift;
+};
+
+// What the curve says of copies of the subsystem, and of schedulers in front of it.
+struct ScopeEvidence {
+    int schedulers = 1;  // copies of the subsystem that share λ; 1 = the data show no staircase
+    // Numbers of copies that the curve would have shown: some places on its plateau have warps that
+    // so many schedulers cannot share evenly. Empty without a plateau.
+    std::vector<int> visible_copies;
     // Schedulers that share one subsystem, which serves them in turn; 1 = this does not show. Their
     // issue ports' common limit [warp-instructions per cycle per core]; absent where none shows.
     int sharing_schedulers = 1;
@@ -58,16 +64,30 @@ struct TimingFit {
     // Copies fit better, but not clearly better than one unit that as many schedulers share.
     bool may_be_turns = false;
     // Of copies: time of an issue port over that of a copy where both are free (1 = copies alone;
-    // below it one unit behind ports fits as well). Absent without copies, or where it is not told.
+    // below it one unit behind ports fits as well). Absent without copies, or where it is unknown.
     std::optional<double> port_share;
     // Numbers of copies that fit alike, with the one that was chosen; of several none is known.
     std::vector<int> copies_alike;
+};
 
-    // What count, comparison and branch of the timed loop cost one iteration of one warp: cycles
-    // that they lengthen its chain by, and core cycles where the throughput is limited. Told only
-    // where loop bodies of two lengths were measured; λ and Λ are then without them.
-    std::optional<Estimate> loop_latency;
-    std::optional<Estimate> loop_cpi;
+// The law beside the points.
+struct LawResiduals {
+    std::vector<double> predicted;     // cycles, by point of the curve
+    std::vector<double> aside_cycles;  // what the loop itself and the start skew add to them
+    std::vector<double> residuals;     // log(predicted / measured) in standard errors, by point
+    double residual_scale = 0;         // robust; 1 = as the repetitions' spread promises
+    int outlying_points = 0;           // beyond five standard errors
+    std::optional<Misfit> misfit;      // only when significant
+};
+
+struct TimingFit : TimingTerms, ScopeEvidence, LawResiduals {
+    std::string subject;
+    bool ok = false;
+    std::string reason;  // why there is no result; empty when ok
+
+    Estimate cpi;      // λ per core
+    Estimate latency;  // Λ of one instruction alone
+
     // Where the bodies differ by more than the loop around them, which stays unknown: half of what
     // that leaves open of λ and Λ, relative, of the one that is known less well; else 0.
     double bodies_apart = 0;
@@ -80,10 +100,6 @@ struct TimingFit {
     // the rows say how (fit/laws/drift.h); empty where nothing was reckoned.
     std::vector<std::optional<double>> together;
 
-    // Growth of log time over the run that the law's residuals show against the points' places,
-    // taken out of λ and Λ, which hold for its middle; absent where none shows.
-    std::optional<Estimate> drift;
-
     // Height of a drift to and fro that residuals show in the order of measuring, relative to the
     // times; 0 where none shows.
     double wandering = 0;
@@ -91,12 +107,6 @@ struct TimingFit {
     // delays, starts that differ), relative: it stays whatever else is found of either.
     double common_error = 0;
 
-    std::vector<double> predicted;     // cycles, by point of the curve
-    std::vector<double> aside_cycles;  // what the loop itself and the start skew add to them
-    std::vector<double> residuals;     // log(predicted / measured) in standard errors, by point
-    double residual_scale = 0;         // robust; 1 = as the repetitions' spread promises
-    int outlying_points = 0;           // beyond five standard errors
-    std::optional<Misfit> misfit;      // only when significant
     std::vector<std::string> notes;
 };
 
@@ -105,10 +115,10 @@ struct TimingFit {
 // place.
 Curve steps_alone(const Curve& curve, const TimingFit& fit);
 
-// Where places have repetitions of two kinds, the longer `factor` times the shorter, nobody can say
-// whose λ or Λ this is: two standard errors reach from either to the other, and its note says so.
-// `why` begins the note (core/law_misfit.h).
-void widen_by_two_kinds(double factor, std::string_view why, Estimate& e);
+// Where places have repetitions of two kinds (or times of two states), the longer `factor` times
+// the shorter, it is unknown whose λ or Λ this is: two standard errors reach from either to the
+// other, and it is doubtful.
+void widen_by_two_kinds(double factor, Doubt::Kind kind, Estimate& e);
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,
                      const TimingFitOptions& options = {});

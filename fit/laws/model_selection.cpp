@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/statistics.h"
 #include "fit/statistics.h"
 
 namespace occupipe {
@@ -19,7 +20,7 @@ constexpr double growth_margin = 8;
 // The same for a staircase, of which fifteen periods compete.
 constexpr double staircase_margin = 8;
 // What the law must gain over one of its halves in χ²: p = 0.001, two-sided.
-constexpr double evidence_level = 0.9995;
+constexpr double evidence_level = 0.0005;
 // Relative change of cost at which a fit is good enough to start another, to be compared, and to
 // be reported.
 constexpr double first_steps = 1e-3;
@@ -118,8 +119,8 @@ void LawSearch::set_scale(const Attempt& attempt) {
     for (const double r : attempt.result.residuals) away.push_back(std::abs(r));
     const double n = static_cast<double>(away.size());
     const double correction = std::sqrt(n / std::max(freedom(attempt.variant), 1.0));
-    scale_ =
-        std::max(1.4826 * median(std::move(away)) * correction, curve_.spread_known ? 1.0 : 1e-3);
+    scale_ = std::max(normal_mad * median(std::move(away)) * correction,
+                      curve_.spread_known ? 1.0 : 1e-3);
 }
 
 double LawSearch::dispersion(const Attempt& attempt) const {
@@ -636,7 +637,7 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
 bool LawSearch::beats(const Attempt& law, const Attempt& other) const {
     if (!other.converged()) return true;
     const double gain = (other.chi_square() - law.chi_square()) / noise(law);
-    const double t = student_quantile(evidence_level, std::max(freedom(law.variant), 1.0));
+    const double t = student_critical(evidence_level, std::max(freedom(law.variant), 1.0));
     return gain > t * t;
 }
 

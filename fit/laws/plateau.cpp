@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/law_misfit.h"
 #include "fit/curves/step_time.h"
 #include "fit/laws/hull_law.h"
 
@@ -166,9 +165,7 @@ void check_bound(const std::optional<double>& end, const std::optional<double>& 
 }
 
 void bound_by_reached(double reached, const char* why, TimingFit& fit) {
-    fit.cpi.value = reached;
-    fit.cpi.std_error.reset();
-    fit.cpi.kind = Estimate::Kind::upper_bound;
+    become_bound(fit.cpi, Estimate::Kind::upper_bound, reached);
     fit.schedulers = fit.sharing_schedulers = 1;
     fit.port_limit.reset();
     fit.visible_copies.clear();
@@ -237,7 +234,7 @@ void check_plateau(const Curve& all, InstructionKind kind, TimingFit& fit) {
     const double down = fit.cpi.value - *raw.cpi;
     const bool skewed = busy.away.size() >= fewest_places && m.skewness > one_sided &&
                         m.root_mean_square > 2 * std::sqrt(busy.variance);
-    if (skewed && down > 0) fit.cpi.std_error = std::max(fit.cpi.std_error.value_or(0), down);
+    if (skewed && down > 0) raise_error(fit.cpi, "plateau", down);
 }
 
 }  // namespace occupipe

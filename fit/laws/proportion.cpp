@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/statistics.h"
+
 namespace occupipe {
 namespace {
 
@@ -47,7 +49,7 @@ double scatter(const std::vector<Growth>& sorted) {
     std::vector<double> steps;
     for (std::size_t i = 1; i < sorted.size(); ++i)
         steps.push_back(std::abs(sorted[i].log - sorted[i - 1].log));
-    return 1.4826 * median(std::move(steps)) / std::sqrt(2.0);
+    return normal_mad * median(std::move(steps)) / std::sqrt(2.0);
 }
 
 }  // namespace

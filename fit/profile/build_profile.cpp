@@ -13,8 +13,8 @@
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"
-#include "core/law_misfit.h"
 #include "core/parallel.h"
+#include "core/statistics.h"
 #include "fit/laws/wandering.h"
 #include "fit/profile/contradictions.h"
 #include "fit/profile/copied_rows.h"
@@ -83,7 +83,7 @@ double wandering_of_run(std::span<const SubjectReport> subjects) {
         }
     }
     if (residuals.empty()) return 0;
-    const double clip = 3 * 1.4826 * median(std::move(sizes));
+    const double clip = 3 * normal_mad * median(std::move(sizes));
     for (TimedResidual& r : residuals) r.away = std::clamp(r.away, -clip, clip);
     return wandering_height(std::move(residuals));
 }
@@ -105,6 +105,26 @@ std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, FitOptions o
     fit_each(all, options);
     mark_primaries(out);
     return out;
+}
+
+// Of one subject, repetitions or runs that contradict each other.
+void doubt_contradictions(const Contradictions& found, std::vector<SubjectReport>& subjects) {
+    for (SubjectReport& s : subjects) {
+        if (const auto it = found.two_kinds.find(s.curve.subject); it != found.two_kinds.end()) {
+            const TwoKinds& two = it->second;
+            const auto kind = two.one_factor ? Doubt::Kind::two_states : Doubt::Kind::two_kinds;
+            const auto widen = [&](const char* symbol, Estimate& e) {
+                widen_by_two_kinds(two.factor, kind, e);
+                s.fit.notes.push_back(
+                    fmt::format("{}: {}", symbol, doubt_text({kind, two.factor - 1})));
+            };
+            if (two.with != TwoKinds::With::few) widen("λ", s.fit.cpi);
+            if (two.with != TwoKinds::With::many) widen("Λ", s.fit.latency);
+        }
+        if (const auto it = found.disagreeing.find(s.curve.subject); it != found.disagreeing.end())
+            for (Estimate* e : {&s.fit.cpi, &s.fit.latency})
+                add_doubt(*e, {Doubt::Kind::runs_disagree, it->second});
+    }
 }
 
 MixPartner partner(std::span<const SubjectReport> subjects, const std::string& name) {
@@ -208,9 +228,11 @@ std::string joined(const std::vector<std::string>& notes) {
 }
 
 // λ of a subsystem with a copy per scheduler is the copy's.
-void to_scope(double copies, Estimate& cpi) {
-    cpi.value *= copies;
-    if (cpi.std_error) *cpi.std_error *= copies;
+void to_scope(double copies, Estimate& cpi) { cpi = cpi.times(copies); }
+
+// In a profile: scatter alone is what every error is.
+void drop_single_term(Estimate& estimate) {
+    if (estimate.error_terms.size() == 1) estimate.error_terms.clear();
 }
 
 // The tables that stand at this subject: its own and its families'.
@@ -255,10 +277,11 @@ void add_instructions(const DeviceFacts& facts, const std::map<std::string, Para
         timing.loop_cpi = clear_cost(s.fit.loop_cpi);
         if (timing.loop_cpi) to_scope(copies, *timing.loop_cpi);
         timing.loop_latency = clear_cost(s.fit.loop_latency);
-        if (const std::string step = chain_step_text(s.curve.chain);
-            !step.empty() && timing.latency) {
-            std::string& note = timing.latency->note;
-            note += fmt::format("{}{}{}", note.empty() ? "" : "; ", chain_step_words, step);
+        drop_single_term(timing.cpi);
+        if (timing.latency) {
+            drop_single_term(*timing.latency);
+            timing.step = chain_step_text(s.curve.chain);
+            if (!timing.step.empty()) add_note(*timing.latency, "a step is " + timing.step);
         }
         if (timing.latency && s.fit.contention && s.fit.contention->value > 0)
             timing.latency_growth = s.fit.contention;
@@ -322,6 +345,34 @@ void round_for_reports(FitOutcome& out) {
     }
 }
 
+// The instructions that the profile has. Throws InputError where there are none, with each reason.
+std::vector<std::string> fitted_names(std::span<const SubjectReport> subjects,
+                                      const std::string& path) {
+    std::vector<std::string> fitted;
+    std::vector<std::pair<std::string, std::string>> reasons;  // and who has them
+    for (const SubjectReport& s : subjects) {
+        if (!s.fit.ok) {
+            const auto same =
+                std::ranges::find(reasons, s.fit.reason, [](const auto& r) { return r.first; });
+            if (same == reasons.end())
+                reasons.emplace_back(s.fit.reason, s.curve.label());
+            else
+                same->second += ", " + s.curve.label();
+        } else if (s.primary) {
+            fitted.push_back(s.curve.subject);
+        }
+    }
+    if (fitted.empty()) {
+        std::vector<std::string> texts;
+        for (const auto& [reason, who] : reasons)
+            texts.push_back(fmt::format("{}: {}", who, reason));
+        throw InputError(path, SourcePosition{}, "benchmarks",
+                         texts.empty() ? "contains no measurements of instructions"
+                                       : "no instruction could be fitted: " + joined(texts));
+    }
+    return fitted;
+}
+
 void start_profile(const DeviceFacts& facts, FitOutcome& out) {
     GpuProfile& profile = out.profile;
     profile.device = facts.device;
@@ -365,23 +416,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
     std::vector<Curve> curves = curves_of(files);
     sort_as_planned(files, curves);
     out.subjects = fit_subjects(curves, options);
-    for (SubjectReport& s : out.subjects)
-        if (const auto it = contradicting.two_kinds.find(s.curve.subject);
-            it != contradicting.two_kinds.end()) {
-            const auto why = it->second.one_factor ? of_two_states : of_two_kinds;
-            const auto widen = [&, factor = it->second.factor](const char* symbol, Estimate& e) {
-                widen_by_two_kinds(factor, why, e);
-                s.fit.notes.push_back(
-                    fmt::format("{}: {} {:.2g} %", symbol, why, 100 * (factor - 1)));
-            };
-            if (it->second.with != TwoKinds::With::few) widen("λ", s.fit.cpi);
-            if (it->second.with != TwoKinds::With::many) widen("Λ", s.fit.latency);
-        }
-    for (SubjectReport& s : out.subjects)
-        if (const auto it = contradicting.disagreeing.find(s.curve.subject);
-            it != contradicting.disagreeing.end())
-            for (Estimate* e : {&s.fit.cpi, &s.fit.latency})
-                add_note(*e, fmt::format("{} {:.2g} %", runs_disagree, 100 * it->second));
+    doubt_contradictions(contradicting, out.subjects);
     std::vector<std::string> mix_notes;
     out.mixes = fit_mixes(std::move(curves), out.subjects, mix_notes);
     out.families = families_of(out.subjects);
@@ -401,29 +436,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
             "of "
             "occupancy");
 
-    std::vector<std::string> fitted;
-    std::vector<std::pair<std::string, std::string>> reasons;  // and who has them
-    for (const SubjectReport& s : out.subjects) {
-        if (!s.fit.ok) {
-            const auto same =
-                std::ranges::find(reasons, s.fit.reason, [](const auto& r) { return r.first; });
-            if (same == reasons.end())
-                reasons.emplace_back(s.fit.reason, s.curve.label());
-            else
-                same->second += ", " + s.curve.label();
-        } else if (s.primary) {
-            fitted.push_back(s.curve.subject);
-        }
-    }
-    if (fitted.empty()) {
-        std::vector<std::string> texts;
-        for (const auto& [reason, who] : reasons)
-            texts.push_back(fmt::format("{}: {}", who, reason));
-        throw InputError(files.front().path, SourcePosition{}, "benchmarks",
-                         texts.empty() ? "contains no measurements of instructions"
-                                       : "no instruction could be fitted: " + joined(texts));
-    }
-    out.partition = assign_subsystems(fitted, out.mixes);
+    out.partition = assign_subsystems(fitted_names(out.subjects, files.front().path), out.mixes);
     start_profile(facts, out);
     for (SubjectReport& s : out.subjects) {
         if (!s.fit.ok || !s.primary) continue;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/statistics.h"
 #include "fit/curves/counters.h"
 #include "fit/curves/curve.h"
 #include "fit/profile/copied_rows.h"

@@ -10,6 +10,7 @@
 
 #include "core/claimed_clock.h"
 #include "core/error.h"
+#include "core/statistics.h"
 #include "fit/curves/counters.h"
 #include "fit/curves/curve.h"
 

@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/estimate.h"
 #include "core/fields.h"
+#include "core/statistics.h"
 #include "fit/curves/curve.h"
 #include "fit/profile/pool.h"
 

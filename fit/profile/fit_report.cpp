@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "core/law_misfit.h"
 #include "fit/curves/step_time.h"
 #include "fit/profile/report_tables.h"
 
@@ -30,8 +29,8 @@ std::string flags(const SubjectReport& s) {
             words.push_back(fmt::format("{} {}: {}", symbol, to_string(e.kind), e.note));
     };
     say_bound("λ", s.fit.cpi);
-    if (s.fit.cpi.identifiable() && is_at_issue_limit(s.fit.cpi))
-        words.push_back(fmt::format("λ {}", at_issue_limit));
+    if (s.fit.cpi.identifiable() && has_doubt(s.fit.cpi, Doubt::Kind::at_issue_limit))
+        words.push_back(fmt::format("λ {}", sentence_of(Doubt::Kind::at_issue_limit)));
     if (s.curve.independent)
         words.push_back(fmt::format("Λ not measured: {}", nothing_waited));
     else

@@ -7,8 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include "core/law_misfit.h"
-
 namespace occupipe {
 namespace {
 
@@ -80,8 +78,10 @@ void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& 
                 "occupancies: the law does not hold between",
                 left->value, fit.latency.value));
             fit.latency.value = left->value;
-            fit.latency.std_error =
-                std::hypot(std::max(*left->std_error, difference), fit.common_error * left->value);
+            fit.latency.std_error.reset();
+            fit.latency.error_terms.clear();
+            add_error(fit.latency, "one_in_flight", std::max(*left->std_error, difference));
+            add_error(fit.latency, "common_to_all", fit.common_error * left->value);
         }
     }
     if (is_plain_arithmetic(fit.subject)) {
@@ -94,7 +94,8 @@ void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& 
                 "implausible: λ {:.4g} and Λ {:.4g} cycles for plain arithmetic; are the times in "
                 "another unit, or is a step more than this instruction?",
                 fit.cpi.value, fit.latency.value));
-            for (Estimate* e : {&fit.cpi, &fit.latency}) add_note(*e, implausible);
+            for (Estimate* e : {&fit.cpi, &fit.latency})
+                add_doubt(*e, {Doubt::Kind::implausible, {}});
         }
     }
     double latency = left ? left->value : fit.latency.value;

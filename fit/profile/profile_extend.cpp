@@ -28,19 +28,14 @@ void require_same_device(const GpuProfile& base, const GpuProfile& more) {
         refuse("issue.schedulers", base.issue.schedulers, more.issue.schedulers);
 }
 
-void scale(Estimate& cpi, double factor) {
-    cpi.value *= factor;
-    if (cpi.std_error) *cpi.std_error *= factor;
-}
-
 // λ as of one copy of a subsystem with this many copies instead of that many.
 void to_copies(InstructionTiming& timing, double from, double to) {
     const double factor = to / from;
-    scale(timing.cpi, factor);
-    if (timing.loop_cpi) scale(*timing.loop_cpi, factor);
+    timing.cpi = timing.cpi.times(factor);
+    if (timing.loop_cpi) timing.loop_cpi = timing.loop_cpi->times(factor);
     for (ParameterTable& table : timing.tables)
         for (TableRow& row : table.rows)
-            if (row.cpi) scale(*row.cpi, factor);
+            if (row.cpi) row.cpi = row.cpi->times(factor);
 }
 
 // Where instructions of the same class are in the profile, in a subsystem of this scope if any is;

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "core/profile_fields.h"
+#include "core/statistics.h"
 #include "fit/profile/field_diff.h"
 #include "fit/profile/fit_report.h"
 #include "fit/statistics.h"
@@ -47,20 +48,10 @@ std::vector<double> witnessed_clocks(std::span<const MeasurementFile> files) {
     return clocks;
 }
 
-double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 // Robust relative scatter of the clock over the run.
 double clock_scatter(const std::vector<double>& clocks) {
-    const double middle = median_of(clocks);
-    std::vector<double> away;
-    away.reserve(clocks.size());
-    for (const double clock : clocks) away.push_back(std::abs(clock / middle - 1));
-    constexpr double normal = 1.4826;  // of a normal distribution's median deviation
-    return normal * median_of(std::move(away));
+    const double middle = median(clocks);
+    return spread_about(middle, clocks) / middle;
 }
 
 class Watcher {
@@ -75,7 +66,7 @@ public:
         collect();
         const double numbers = std::max<double>(1, static_cast<double>(with_errors_));
         report_.needed_standard_errors =
-            student_quantile(1 - options_.false_alarm_rate / numbers / 2, freedom);
+            student_critical(options_.false_alarm_rate / numbers / 2, freedom);
         for (Watched& one : report_.compared) judge(one);
         clock();
         std::stable_sort(report_.compared.begin(), report_.compared.end(),
@@ -154,7 +145,7 @@ private:
     void clock() {
         const std::vector<double> clocks = witnessed_clocks(files_);
         if (clocks.empty()) return leave_out(clock_name, "nothing witnessed it in this run");
-        const double now = median_of(clocks);
+        const double now = median(clocks);
         const double scatter = clock_scatter(clocks);
         constexpr double times = 3;
         Watched one{.name = clock_name,
@@ -201,8 +192,8 @@ private:
         constexpr std::size_t enough = 12;
         if (clocks.size() < enough) return;
         const auto third = static_cast<std::ptrdiff_t>(clocks.size() / 3);
-        const double begin = median_of({clocks.begin(), clocks.begin() + third});
-        const double end = median_of({clocks.end() - third, clocks.end()});
+        const double begin = median(std::vector<double>{clocks.begin(), clocks.begin() + third});
+        const double end = median(std::vector<double>{clocks.end() - third, clocks.end()});
         if (std::abs(end / begin - 1) > 2 * least_clock_change)
             out.push_back(fmt::format("the clock drifted by {:+.1f} % over the run",
                                       100 * (end / begin - 1)));
@@ -261,7 +252,7 @@ WatchReport watch_profile(const GpuProfile& baseline, const GpuProfile& now,
 namespace {
 
 std::string what_would_be_found(const std::vector<double>& least) {
-    const std::string half = fmt::format("{:.2g} %", 100 * median_of(least));
+    const std::string half = fmt::format("{:.2g} %", 100 * median(least));
     const std::string all = fmt::format("{:.2g} %", 100 * *std::ranges::max_element(least));
     if (half == all) return fmt::format("A change of {} would have been found in each number", all);
     return fmt::format(

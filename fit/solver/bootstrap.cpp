@@ -7,6 +7,8 @@
 #include <random>
 #include <span>
 
+#include "core/statistics.h"
+
 namespace occupipe {
 namespace {
 

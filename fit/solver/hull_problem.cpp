@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fit/solver/hull_problem.h"
 
+#include <ceres/jet.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-#include "fit/solver/dual.h"
+#include "core/statistics.h"
 
 namespace occupipe {
 namespace {
@@ -255,10 +257,10 @@ bool HullProblem::for_each_time(const HullVariant& variant, const HullParameters
 
 // Residuals and derivatives with respect to the free parameters, of which there are at most Count,
 // and the drift; the rest are constants.
-template <std::size_t Count>
+template <int Count>
 ResidualsFunction HullProblem::residuals(const HullVariant& variant,
                                          const std::vector<std::size_t>& free) const {
-    using D = Dual<Count>;
+    using Jet = ceres::Jet<double, Count>;
     return [this, variant, free](std::span<const double> q, std::span<double> residuals,
                                  std::span<double> jacobian) {
         const auto set_residual = [&](std::size_t i, double t) {
@@ -267,18 +269,20 @@ ResidualsFunction HullProblem::residuals(const HullVariant& variant,
                 (std::log(t / point.cycles) + q[drift_part] * point.place) / point.log_error;
         };
         if (jacobian.empty()) return for_each_time(variant, physical_of(q, scale_), set_residual);
-        std::array<D, hull_parameter_count> x;
-        for (std::size_t k = 0; k < x.size(); ++k) x[k].value = q[k];
-        for (std::size_t slot = 0; slot < free.size(); ++slot) x[free[slot]].partial[slot] = 1;
-        return for_each_time(
-            variant, physical_of(std::span<const D>(x), scale_), [&](std::size_t i, const D& t) {
-                set_residual(i, t.value);
-                const CurvePoint& point = curve_.points[i];
-                double* const gradient = &jacobian[i * hull_parameter_count];
-                for (std::size_t slot = 0; slot < free.size(); ++slot)
-                    gradient[free[slot]] = t.partial[slot] / (t.value * point.log_error);
-                gradient[drift_part] = point.place / point.log_error;
-            });
+        std::array<Jet, hull_parameter_count> x;
+        for (std::size_t k = 0; k < x.size(); ++k) x[k].a = q[k];
+        for (std::size_t slot = 0; slot < free.size(); ++slot)
+            x[free[slot]].v[static_cast<Eigen::Index>(slot)] = 1;
+        return for_each_time(variant, physical_of(std::span<const Jet>(x), scale_),
+                             [&](std::size_t i, const Jet& t) {
+                                 set_residual(i, t.a);
+                                 const CurvePoint& point = curve_.points[i];
+                                 double* const gradient = &jacobian[i * hull_parameter_count];
+                                 for (std::size_t slot = 0; slot < free.size(); ++slot)
+                                     gradient[free[slot]] = t.v[static_cast<Eigen::Index>(slot)] /
+                                                            (t.a * point.log_error);
+                                 gradient[drift_part] = point.place / point.log_error;
+                             });
     };
 }
 

@@ -95,7 +95,7 @@ public:
     const HullShape& smallest_shape() const { return smallest_shape_; }
 
 private:
-    template <std::size_t Count>
+    template <int Count>
     ResidualsFunction residuals(const HullVariant& variant,
                                 const std::vector<std::size_t>& free) const;
 

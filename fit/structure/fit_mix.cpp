@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fit/structure/fit_mix.h"
 
+#include <ceres/jet.h>
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -12,7 +13,6 @@
 #include <set>
 
 #include "fit/laws/hull_law.h"
-#include "fit/solver/dual.h"
 #include "fit/solver/least_squares.h"
 #include "fit/statistics.h"
 
@@ -174,20 +174,20 @@ LeastSquaresSummary MixFitter::fit(MixLaw law) const {
     }
     problem.residuals = each_by_itself([this, law](std::size_t i, std::span<const double> q,
                                                    double& residual, std::span<double> gradient) {
-        using D = Dual<mix_parameter_count>;
-        std::array<D, mix_parameter_count> x;
-        for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
-        D r;
+        using Jet = ceres::Jet<double, mix_parameter_count>;
+        std::array<Jet, mix_parameter_count> x;
+        for (int k = 0; k < Jet::DIMENSION; ++k) x[k] = Jet(q[k], k);
+        Jet r;
         if (i < out_.points.size()) {
             const MixPoint& p = out_.points[i];
-            const D value = law_value(law, std::span<const D>(x), p.beta);
-            r = log(value / D(p.per_cycle)) / D(p.relative_error);
+            const Jet value = law_value(law, std::span<const Jet>(x), p.beta);
+            r = log(value / p.per_cycle) / p.relative_error;
         } else {
             const Prior& prior = priors_[i - out_.points.size()];
-            r = (x[prior.parameter] - D(prior.log_value)) / D(prior.error);
+            r = (x[prior.parameter] - prior.log_value) / prior.error;
         }
-        residual = r.value;
-        std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
+        residual = r.a;
+        std::ranges::copy(r.v, gradient.begin());
         return true;
     });
     if (partial) return solve(problem);

@@ -10,8 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "core/law_misfit.h"
-
 namespace occupipe {
 namespace {
 
@@ -305,8 +303,8 @@ void set_issue_limit(FitOutcome& out) {
         out.notes.push_back(fmt::format("{} disagree about the issue limit: {:.3g} to {:.3g}",
                                         source, limits.low(), limits.high()));
     if (!mixes)
-        out.notes.push_back(fmt::format(
-            "issue limit from the schedulers' ports in {}: no mix determines it", source));
+        out.notes.emplace_back(
+            "issue limit from the schedulers' ports in staircases: no mix determines it");
 }
 
 void note_values_at_issue_limit(FitOutcome& out) {
@@ -319,7 +317,8 @@ void note_values_at_issue_limit(FitOutcome& out) {
         Estimate& cpi = s.fit.cpi;
         if (s.subsystem.empty() || !cpi.identifiable()) continue;
         const double error = std::hypot(cpi.std_error.value_or(0), error_of_least);
-        if (error < widest * least && cpi.value < least + 2 * error) add_note(cpi, at_issue_limit);
+        if (error < widest * least && cpi.value < least + 2 * error)
+            add_doubt(cpi, {Doubt::Kind::at_issue_limit, {}});
     }
 }
 

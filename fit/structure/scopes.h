@@ -11,7 +11,7 @@ namespace occupipe {
 void set_issue_limit(FitOutcome& out);
 
 // Where a limit was found, λ per core of 1/IL within two standard errors of both is as much the
-// issue limit's as the unit's: its note says so (core/law_misfit.h).
+// issue limit's as the unit's: its doubts say so.
 void note_values_at_issue_limit(FitOutcome& out);
 
 // The number of schedulers: what recorded placements show (docs/file-formats.md,

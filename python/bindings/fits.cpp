@@ -7,9 +7,8 @@
 #include <string>
 
 #include "analysis/measured/curve_points.h"
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "core/error.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/fit_report.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/value.h"
@@ -45,9 +44,7 @@ Fit fit(const std::vector<MeasurementFile>& files, std::optional<double> overhea
     FitOptions options;
     options.timing.known_overhead_cycles = overhead;
     return without_lock([&](const std::atomic<bool>&) {
-        FitOutcome outcome = fit_measurements(files, options);
-        analysis::apply_issue_choice(outcome.profile, files, outcome.assumed_scopes);
-        return Fit{std::make_shared<const FitOutcome>(std::move(outcome))};
+        return Fit{std::make_shared<const FitOutcome>(analysis::fit(files, options))};
     });
 }
 

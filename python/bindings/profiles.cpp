@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,7 @@ namespace occupipe::python {
 namespace {
 
 using Kind = Estimate::Kind;
+using ErrorTerms = std::vector<std::pair<std::string, double>>;
 
 constexpr std::array<std::pair<Kind, const char*>, 4> estimate_kinds = {
     {{Kind::value, "value"},
@@ -38,7 +40,8 @@ const char* kind_name(const Estimate& estimate) {
 }
 
 void make_estimate(Estimate* place, double value, std::optional<double> std_error,
-                   const std::string& kind, const std::string& note) {
+                   const std::string& kind, const std::string& note,
+                   const std::vector<Doubt>& doubts, const ErrorTerms& error_terms) {
     require_finite(value, "value");
     if (std_error) {
         require_finite(*std_error, "std_error");
@@ -48,12 +51,23 @@ void make_estimate(Estimate* place, double value, std::optional<double> std_erro
     made.value = value;
     made.std_error = std_error;
     made.note = note;
+    made.doubts = doubts;
+    for (const auto& [name, size] : error_terms) {
+        require_finite(size, "error_terms");
+        made.error_terms.push_back({name, size});
+    }
     const auto* const found = std::find_if(estimate_kinds.begin(), estimate_kinds.end(),
                                            [&](const auto& one) { return kind == one.second; });
     if (found == estimate_kinds.end())
         refuse_word(kind, "kind", {"value", "upper_bound", "lower_bound", "undetermined"});
     made.kind = found->first;
     new (place) Estimate(made);
+}
+
+TupleOf<std::pair<std::string, double>> error_terms_of(const Estimate& e) {
+    ErrorTerms terms;
+    for (const ErrorTerm& term : e.error_terms) terms.emplace_back(term.name, term.size);
+    return tuple_of(terms);
 }
 
 nb::object annotation_of(const Annotation& tree) {
@@ -241,10 +255,11 @@ void bind_parts(nb::module_& m) {
 
 void make_timing(InstructionTiming* place, const std::string& name, const std::string& subsystem,
                  const Number& cpi, const std::optional<Number>& latency,
-                 const std::string& latency_unknown, const std::optional<Number>& growth,
-                 const std::optional<Number>& loop_cpi, const std::optional<Number>& loop_latency,
-                 int warps_per_instruction, const std::optional<std::string>& kind,
-                 const std::string& source, const std::string& reference, const std::string& note,
+                 const std::string& latency_unknown, const std::string& step,
+                 const std::optional<Number>& growth, const std::optional<Number>& loop_cpi,
+                 const std::optional<Number>& loop_latency, int warps_per_instruction,
+                 const std::optional<std::string>& kind, const std::string& source,
+                 const std::string& reference, const std::string& note,
                  const std::vector<ParameterTable>& tables) {
     InstructionTiming made;
     made.name = name;
@@ -253,6 +268,7 @@ void make_timing(InstructionTiming* place, const std::string& name, const std::s
     made.warps_per_instruction = warps_per_instruction;
     made.latency = estimate_of(latency);
     made.latency_unknown = latency_unknown;
+    made.step = step;
     made.latency_growth = estimate_of(growth);
     made.loop_cpi = estimate_of(loop_cpi);
     made.loop_latency = estimate_of(loop_latency);
@@ -272,10 +288,10 @@ void bind_timing(nb::module_& m) {
     timing
         .def("__init__", &make_timing, nb::arg("name"), nb::arg("subsystem"), nb::arg("cpi"),
              nb::arg("latency") = nb::none(), nb::kw_only(), nb::arg("latency_unknown") = "",
-             nb::arg("latency_growth") = nb::none(), nb::arg("loop_cpi") = nb::none(),
-             nb::arg("loop_latency") = nb::none(), nb::arg("warps_per_instruction") = 1,
-             nb::arg("kind") = nb::none(), nb::arg("source") = "literature",
-             nb::arg("reference") = "", nb::arg("note") = "",
+             nb::arg("step") = "", nb::arg("latency_growth") = nb::none(),
+             nb::arg("loop_cpi") = nb::none(), nb::arg("loop_latency") = nb::none(),
+             nb::arg("warps_per_instruction") = 1, nb::arg("kind") = nb::none(),
+             nb::arg("source") = "literature", nb::arg("reference") = "", nb::arg("note") = "",
              nb::arg("tables") = std::vector<ParameterTable>())
         .def_ro("name", &InstructionTiming::name, "In PTX's spelling, such as 'fma.f32'.")
         .def_ro("subsystem", &InstructionTiming::subsystem, "The unit that it occupies.")
@@ -284,6 +300,9 @@ void bind_timing(nb::module_& m) {
         .def_ro("latency", &InstructionTiming::latency,
                 "Λ [core cycles] of one instruction alone; None: not measured.")
         .def_ro("latency_unknown", &InstructionTiming::latency_unknown, "Why there is no Λ.")
+        .def_ro("step", &InstructionTiming::step,
+                "Machine instructions of a step of the measured chain ('2 FSEL + DSETP'); "
+                "empty: this one alone, or not examined.")
         .def_ro("latency_growth", &InstructionTiming::latency_growth,
                 "h: Λ grows by this per further instruction in flight [core cycles].")
         .def_ro("loop_cpi", &InstructionTiming::loop_cpi,
@@ -304,9 +323,9 @@ void bind_timing(nb::module_& m) {
         .def_prop_ro("determined", &InstructionTiming::determined,
                      "Whether λ and Λ are both known as values, not as bounds.");
     add_value_methods(
-        timing,
-        {"name", "subsystem", "cpi", "latency", "latency_unknown", "latency_growth", "loop_cpi",
-         "loop_latency", "warps_per_instruction", "kind", "source", "reference", "note", "tables"});
+        timing, {"name", "subsystem", "cpi", "latency", "latency_unknown", "step", "latency_growth",
+                 "loop_cpi", "loop_latency", "warps_per_instruction", "kind", "source", "reference",
+                 "note", "tables"});
 }
 
 void bind_profile_edits(nb::class_<GpuProfile>& profile) {
@@ -392,13 +411,29 @@ void bind_profile_files(nb::class_<GpuProfile>& profile) {
 }  // namespace
 
 void bind_estimates(nb::module_& m) {
+    nb::class_<Doubt> doubt(m, "Doubt", "What makes a value doubtful, and by how much.");
+    doubt
+        .def(
+            "__init__",
+            [](Doubt* place, const std::string& kind, std::optional<double> size) {
+                if (size) require_finite(*size, "size");
+                new (place) Doubt{enum_of<Doubt::Kind>(kind, "kind"), size};
+            },
+            nb::arg("kind"), nb::arg("size") = nb::none())
+        .def_prop_ro(
+            "kind", [](const Doubt& d) { return std::string(to_string(d.kind)); },
+            "'law_misses', 'runs_disagree', 'implausible', …: docs/file-formats.md has them all.")
+        .def_ro("size", &Doubt::size, "Relative, of a drift with its sign; None: there is none.")
+        .def("__str__", &doubt_text);
+    add_value_methods(doubt, {"kind", "size"});
     nb::class_<Estimate> estimate(
         m, "Estimate",
         "One number with its standard error, or a bound where the data give no more.\n\n"
         "float(e) is its value, and raises ValueError for a bound.");
     estimate
         .def("__init__", &make_estimate, nb::arg("value"), nb::arg("std_error") = nb::none(),
-             nb::arg("kind") = "value", nb::arg("note") = "")
+             nb::arg("kind") = "value", nb::arg("note") = "",
+             nb::arg("doubts") = std::vector<Doubt>(), nb::arg("error_terms") = ErrorTerms())
         .def_ro("value", &Estimate::value, "In the unit of the field that it is of.")
         .def_ro("std_error", &Estimate::std_error, "In the same unit; None: unknown.")
         .def_prop_ro(
@@ -406,6 +441,12 @@ void bind_estimates(nb::module_& m) {
             "'value', 'upper_bound' (the true number is at most `value`), 'lower_bound', "
             "or 'undetermined' (a bound of unknown direction).")
         .def_ro("note", &Estimate::note, "Why it is only a bound, and other remarks.")
+        .def_prop_ro(
+            "doubts", [](const Estimate& e) { return tuple_of(e.doubts); },
+            "What makes the value doubtful.")
+        .def_prop_ro("error_terms", &error_terms_of,
+                     "What the standard error consists of, as (name, size): the root of the sum of "
+                     "their squares is std_error. Empty: not known.")
         .def_prop_ro("identifiable", &Estimate::identifiable, "Whether the data determine it.")
         .def("__float__",
              [](const Estimate& e) {
@@ -417,7 +458,7 @@ void bind_estimates(nb::module_& m) {
                  return e.value;
              })
         .def("__str__", [](const Estimate& e) { return estimate_text(e); });
-    add_value_methods(estimate, {"value", "std_error", "kind", "note"});
+    add_value_methods(estimate, {"value", "std_error", "kind", "note", "doubts", "error_terms"});
 }
 
 void bind_profiles(nb::module_& m) {

@@ -14,6 +14,7 @@ from pathlib import Path as _Path
 
 from . import _core
 from ._core import (
+    Doubt,
     Estimate,
     Extraction,
     Fit,
@@ -63,6 +64,7 @@ def shipped_kernels() -> list[str]:
 
 __all__ = [
     "DeviceError",
+    "Doubt",
     "Estimate",
     "Extraction",
     "Fit",

@@ -369,8 +369,7 @@ std::vector<const SubjectReport*> chosen(const FitOutcome& outcome,
         for (const SubjectReport& subject : outcome.subjects)
             if (subject.curve.subject == name && !subject.curve.points.empty())
                 found.push_back(&subject);
-        if (found.size() == before)
-            throw InputError("--plot-only " + name + ": no curve of it was measured");
+        if (found.size() == before) throw InputError(name + ": no curve of it was measured");
     }
     return found;
 }

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <optional>
 
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "analysis/roofline/roofline_predictions.h"
 #include "core/automatch_rows.h"
 #include "core/error.h"
@@ -88,13 +88,9 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
         throw InputError(folder.string(), {}, "",
                          "contains measurements, but of no instruction; what 'automatch measure' "
                          "measures is asked for by 'automatch predict --profile'");
-    data.fit = fit_measurements(data.measurements);
-    // What a profile beside the measurements has already chosen from them is not simulated again.
-    const bool chosen = std::ranges::any_of(data.profiles, [&](const NamedProfile& one) {
-        return analysis::take_issue_choice(one.profile, data.measurements, data.fit.profile);
-    });
-    if (!chosen)
-        analysis::apply_issue_choice(data.fit.profile, data.measurements, data.fit.assumed_scopes);
+    std::vector<GpuProfile> decided;
+    for (const NamedProfile& one : data.profiles) decided.push_back(one.profile);
+    data.fit = analysis::fit(data.measurements, {}, decided);
     data.model_device = data.fact("backend") == "model";
     return data;
 }

@@ -83,7 +83,8 @@ std::string kernels_part(ReportPage& page, const ReportData& data,
                          const std::vector<GpuProfile>& devices) {
     if (data.kernels.empty())
         return absent(
-            "Counted kernels: the folder has no kernel parameters; 'occupipe roofline counts.csv "
+            "Counted kernels: the folder has no kernel parameters; 'occupipe predict --counts "
+            "counts.csv "
             "-o DIR/kernels.yaml' puts them there.");
     HtmlTable table{{"kernel", "device", "type", "time [s]", "bound", "operations/byte", "E_mix",
                      "E_instr", "bound flips at"},

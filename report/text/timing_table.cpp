@@ -9,8 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/chain_step.h"
-#include "core/law_misfit.h"
 #include "report/text/backend_agreement.h"
 #include "report/text/text_table.h"
 
@@ -60,10 +58,6 @@ std::string cell_text(const TimingTable::Row& row, std::size_t device, bool erro
                        timing->latency ? text(*timing->latency) : "?");
 }
 
-std::string latency_note(const std::optional<InstructionTiming>& timing) {
-    return timing && timing->latency ? timing->latency->note : "";
-}
-
 // Marks values that are those of more than the instruction alone, and says of what below the table.
 class Footnotes {
 public:
@@ -71,7 +65,7 @@ public:
         unknown_ |= timing && !timing->latency;
         const bool assumed = timing && timing->source == Source::assumed;
         assumed_ |= assumed;
-        const bool limited = timing && is_at_issue_limit(timing->cpi);
+        const bool limited = timing && has_doubt(timing->cpi, Doubt::Kind::at_issue_limit);
         limited_ |= limited;
         return (assumed ? " [a]" : "") + mark_misfit(timing) + (limited ? " [i]" : "") +
                mark_step(timing);
@@ -80,9 +74,9 @@ public:
     std::string text() const {
         std::string text;
         if (unknown_) text += "\n?: Λ was not measured, as nothing waited for a result\n";
-        for (std::size_t i = 0; i < notes_.size(); ++i) {
-            text += fmt::format("{}[{}] {}; λ and Λ are the whole step's\n", i == 0 ? "\n" : "",
-                                i + 1, notes_[i]);
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            text += fmt::format("{}[{}] a step is {}; λ and Λ are the whole step's\n",
+                                i == 0 ? "\n" : "", i + 1, steps_[i]);
         }
         if (assumed_)
             text += fmt::format(
@@ -96,28 +90,27 @@ public:
                 text.empty() ? "\n" : "");
         }
         if (limited_)
-            text += fmt::format("{}[i] λ is {}\n", text.empty() ? "\n" : "", at_issue_limit);
+            text += fmt::format("{}[i] λ is {}\n", text.empty() ? "\n" : "",
+                                sentence_of(Doubt::Kind::at_issue_limit));
         return text;
     }
 
 private:
     std::string mark_misfit(const std::optional<InstructionTiming>& timing) {
-        const bool misses =
-            timing && (doubts_the_law(timing->cpi.note) || doubts_the_law(latency_note(timing)));
+        const bool misses = timing && (is_doubtful(timing->cpi) ||
+                                       (timing->latency && is_doubtful(*timing->latency)));
         misfit_ |= misses;
         return misses ? " [!]" : "";
     }
 
     std::string mark_step(const std::optional<InstructionTiming>& timing) {
-        const std::size_t at = latency_note(timing).find(chain_step_words);
-        if (at == std::string::npos) {
+        if (!timing || timing->step.empty()) {
             return {};
         }
-        const std::string note = latency_note(timing).substr(at);
-        const auto known = std::ranges::find(notes_, note);
-        const auto number = known - notes_.begin() + 1;
-        if (known == notes_.end()) {
-            notes_.push_back(note);
+        const auto known = std::ranges::find(steps_, timing->step);
+        const auto number = known - steps_.begin() + 1;
+        if (known == steps_.end()) {
+            steps_.push_back(timing->step);
         }
         return fmt::format(" [{}]", number);
     }
@@ -126,7 +119,7 @@ private:
     bool misfit_ = false;
     bool limited_ = false;
     bool unknown_ = false;
-    std::vector<std::string> notes_;
+    std::vector<std::string> steps_;
 };
 
 std::string as_markdown(const TimingTable& table, bool errors) {
@@ -254,6 +247,11 @@ ordered_json json_estimate(const Estimate& estimate) {
     }
     if (!estimate.note.empty()) {
         json["note"] = estimate.note;
+    }
+    for (const Doubt& doubt : estimate.doubts) {
+        ordered_json& one = json["doubts"].emplace_back();
+        one["kind"] = to_string(doubt.kind);
+        if (doubt.size) one["size"] = *doubt.size;
     }
     return json;
 }

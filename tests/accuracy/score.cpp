@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "core/statistics.h"
 #include "tests/fit/synthetic.h"
 
 namespace occupipe::test {

@@ -131,9 +131,9 @@ TEST(SelfCheckClean, AHopperLikeProfileHasNothingSeriousAndNothingSuspicious) {
 }
 
 // Plain arithmetic of 1,000 cycles and a law that misses by a third passed without a word.
-TEST(SelfCheckDoubts, ValuesThatTheirOwnNotesDoubtAreSuspicious) {
+TEST(SelfCheckDoubts, ValuesThatTheirOwnFitDoubtsAreSuspicious) {
     GpuProfile p = hopper();
-    p.instructions[0].latency->note = "the law misses the measurements by 33 %";
+    add_doubt(*p.instructions[0].latency, {Doubt::Kind::law_misses, 0.33});
     const SelfCheck check = self_check({.profile = p});
     expect_first(check, Check::doubts, "");
     EXPECT_EQ(check.findings[0].level(), Level::suspicious);

@@ -98,7 +98,7 @@ TEST(CarryOpenCl, PlacementThatNoKernelCanReadIsRefused) {
     const auto run = run_program({"measure", "--device", "opencl:0.0", "--quick", "--instructions",
                                   "fma.f32", "--dump", folder.string(), "--placement"});
     EXPECT_EQ(run.exit_code, 2) << run.err;
-    EXPECT_NE(run.err.find("--placement: kernels for opencl:0.0 cannot read on which core"),
+    EXPECT_NE(run.err.find("placement: kernels for opencl:0.0 cannot read on which core"),
               std::string::npos)
         << run.err;
     EXPECT_FALSE(std::filesystem::exists(folder));

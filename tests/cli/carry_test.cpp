@@ -153,7 +153,7 @@ TEST_F(Carry, ARefusedDumpNamesItsReasonAndLeavesNoFolder) {
     if (version.find("NVRTC 13") == std::string::npos) return;
     const std::string volta = dumped("sm_70", "fma.f32");
     EXPECT_NE(volta.find("does not compile for sm_70, only for sm_75"), std::string::npos) << volta;
-    EXPECT_NE(volta.find("--nvrtc FILE or OCCUPIPE_NVRTC"), std::string::npos) << volta;
+    EXPECT_NE(volta.find("--compiler nvrtc=FILE or OCCUPIPE_NVRTC"), std::string::npos) << volta;
     const auto ahead = run_program({"measure", "--compile-only", "--arch", "sm_70",
                                     "--instructions", "fma.f32", "-o", path("k.tar")});
     EXPECT_EQ(ahead.exit_code, 1) << ahead.err;

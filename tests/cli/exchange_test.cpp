@@ -49,7 +49,7 @@ TEST_F(Exchange, AConfigurationBesideAProfile) {
     for (const char* units : {"0", "65", "4x", "sp=4,", "sp=4,5", "sp=0", "fp=4", "sp=4,sp=4"}) {
         const ProgramRun bad = run_program({"export", "accelsim", "rtx-2070", "--units", units});
         EXPECT_EQ(bad.exit_code, 2) << units;
-        EXPECT_THAT(bad.err, HasSubstr("--units: '")) << units;
+        EXPECT_THAT(bad.err, HasSubstr("--given units: '")) << units;
     }
     // Without --force nothing is replaced.
     EXPECT_EQ(run_program({"export", "gem5", "rtx-2070", "-o", at("rtx.config")}).exit_code, 2);
@@ -97,7 +97,7 @@ TEST_F(Exchange, RefusalsHaveFileLineAndKey) {
         run_program({"import", "gpu-latency", written("h100.txt", "1000000 1755 1 19.5 34.2\n"),
                      "--name", "a\xff", "-o", at("n.json")});
     EXPECT_EQ(named.exit_code, 2);
-    EXPECT_THAT(named.err, HasSubstr("--name:1:2: is not UTF-8 text"));
+    EXPECT_THAT(named.err, HasSubstr("--given name:1:2: is not UTF-8 text"));
 }
 
 }  // namespace

@@ -74,6 +74,22 @@ TEST(Explain, ShowsTheProfilesValueWithItsError) {
                                HasSubstr("source literature")));
 }
 
+TEST(Explain, SaysWhichTermMadeAnErrorLarge) {
+    const test::TemporaryFolder folder;
+    const std::string profile = (folder.path / "p.yaml").string();
+    write_text_file(profile,
+                    "format: occupipe-profile/1\ndevice: {name: a}\ncores: 1\nwarp_size: 32\n"
+                    "clock_hz: 1e9\nissue: {schedulers: 4}\nsubsystems: {alu: {scope: scheduler}}\n"
+                    "instructions:\n  fma.f32: {subsystem: alu, cpi: {value: 1, std_error: 0.5, "
+                    "error_terms: {scatter: 0.3, loop_control: 0.4}}, latency: 4}\n",
+                    Overwrite::no);
+    const auto run = run_program({"explain", "fma.f32", "--profile", profile});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, AllOf(HasSubstr("  error of λ: loop control 0.1 (64 %), scatter 0.075 "
+                                         "(36 %)\n"),
+                               Not(HasSubstr("error of Λ"))));
+}
+
 // Nothing waited for the loads of a stream: no command shows a Λ, and none reckons with one.
 TEST(Explain, ALatencyThatNobodyMeasuredStandsNowhere) {
     const std::string profile = "results/cpu-amd-zen4-pocl/profile.yaml";

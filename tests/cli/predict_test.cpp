@@ -129,13 +129,13 @@ TEST(Predict, TakesWhatModelsAskOfTheMemory) {
 TEST(Models, TheManualsTableIsTheProgramsOwn) {
     std::ifstream file(source + "/docs/analytical-models.md");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const std::string begin = "<!-- occupipe list models --aspects -->\n\n";
+    const std::string begin = "<!-- occupipe list models --all -->\n\n";
     const auto at = text.find(begin);
     ASSERT_NE(at, std::string::npos);
     const auto end = text.find("\n<!-- end -->", at);
     ASSERT_NE(end, std::string::npos);
     EXPECT_EQ(text.substr(at + begin.size(), end - at - begin.size()),
-              occupipe({"list", "models", "--aspects"}).out);
+              occupipe({"list", "models", "--all"}).out);
     std::string headings;  // some are of two models
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
@@ -441,9 +441,9 @@ TEST(Predict, RefusesBadCommandLines) {
         {mix, "--profile", gtx, "--json", "--csv"},
         {mix, "--profile", gtx, "--frobnicate"},
         {mix, "--profile", gtx, "--stalls", "--occupancy", "1-4"},
-        {mix, "--profile", gtx, "--timeline", "--window", "0"},
-        {mix, "--profile", gtx, "--svg", gtx},
-        {mix, "--profile", gtx, "--trace", gtx},
+        {mix, "--profile", gtx, "--timeline", "--first-cycles", "window=0"},
+        {mix, "--profile", gtx, "--first-cycles", "svg=" + gtx},
+        {mix, "--profile", gtx, "--first-cycles", "trace=" + gtx},
         {mix, "--profile", gtx, "--uncertainty"},
         {mix, "--profile", gtx, "--uncertainty", "-5"},
     };

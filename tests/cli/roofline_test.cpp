@@ -135,7 +135,7 @@ TEST_F(Roofline, TakesARateFromADataSheet) {
     const std::string csv = written("k.csv", saxpy_csv), profile = written("p.yaml", poor);
     const ProgramRun refused = run_program({"roofline", csv, "--profile", profile});
     EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("--rate B_mem="));
+    EXPECT_THAT(refused.err, HasSubstr("--set B_mem="));
     const ProgramRun run =
         run_program({"roofline", csv, "--profile", profile, "--rate", "B_mem=160", "--json"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -147,7 +147,7 @@ TEST_F(Roofline, TakesARateFromADataSheet) {
     const ProgramRun twice = run_program(
         {"roofline", csv, "--profile", profile, "--rate", "B_mem=160", "--rate", "B_mem=170"});
     EXPECT_EQ(twice.exit_code, 2);
-    EXPECT_THAT(twice.err, HasSubstr("has an earlier --rate"));
+    EXPECT_THAT(twice.err, HasSubstr("has an earlier --set"));
 }
 
 // A device without the rate has its line, which says what it lacks.

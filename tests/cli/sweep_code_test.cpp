@@ -243,7 +243,7 @@ TEST(SweepCode, AUseOfAnOpThatNoCodeHasIsRefused) {
     const std::string wrong = write(folder.path / "s.yaml", code + "use: {setp.lt.s23: mul.f32}\n");
     expect_refused(wrong, ":6:20: use: no kernel has the op 'setp.lt.s23'; near: setp.lt.s32");
     const std::string right = write(folder.path / "t.yaml", code + use);
-    EXPECT_EQ(occupipe({"sweep", right, "--count"}).err, "");
+    EXPECT_EQ(occupipe({"sweep", right, "--dry-run"}).err, "");
 }
 
 // A parameter may take the op away from some of the launches.

@@ -101,6 +101,92 @@ TEST(ProfileYaml, ABoundSaysItsDirection) {
     EXPECT_EQ(latency_of("{value: 3, identifiable: false}"), (Estimate{3, {}, undetermined, ""}));
 }
 
+// The twelve percent of two runs, as every version of the program finds them.
+TEST(ProfileYaml, DoubtsAndErrorTermsAreRead) {
+    const Estimate e = latency_of(
+        "{value: 3, std_error: 0.5, error_terms: {scatter: 0.3, drift: 0.4}, note: x, doubts: "
+        "[{kind: runs_disagree, size: 0.12}, {kind: implausible}]}");
+    using enum Doubt::Kind;
+    EXPECT_EQ(e.doubts, (std::vector<Doubt>{{runs_disagree, 0.12}, {implausible, {}}}));
+    EXPECT_EQ(e.error_terms, (std::vector<ErrorTerm>{{"scatter", 0.3}, {"drift", 0.4}}));
+    EXPECT_TRUE(is_doubtful(e));
+    EXPECT_FALSE(has_doubt(e, at_issue_limit));
+    for (const auto& [keys, message] : std::vector<std::pair<std::string, std::string>>{
+             {"doubts: [{kind: rns_disagree}]", "'rns_disagree' is not one of law_misses, "},
+             {"doubts: [{size: 1}]", "kind"},
+             {"doubts: [{kind: far_off, size: large}]", "size"},
+             {"doubts: [{kind: far_off, by: 1}]", "by"},
+             {"error_terms: {scatter: -1}", "error_terms: must be"},
+             {"error_terms: {'a b': 1}", "error_terms"}})
+        try {
+            latency_of("{value: 3, " + keys + "}");
+            ADD_FAILURE() << keys;
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+        }
+}
+
+// Before the key `doubts` the notes said so: each sentence that fit has ever written.
+TEST(ProfileYaml, DoubtsOfAnOlderFileAreReadFromItsNote) {
+    using enum Doubt::Kind;
+    const auto doubts_of = [](const std::string& note) {
+        return latency_of("{value: 3, note: \"" + note + "\"}").doubts;
+    };
+    EXPECT_EQ(doubts_of("runs disagree by 12 %"), (std::vector<Doubt>{{runs_disagree, 0.12}}));
+    EXPECT_EQ(doubts_of("no plateau up to 64; the law misses the measurements by 3.3 % at 3 of 40 "
+                        "points; repetitions far off their points' medians: 25 %"),
+              (std::vector<Doubt>{{law_misses, 3.3 / 100}, {far_off, 0.25}}));
+    EXPECT_EQ(doubts_of("measured in the order of the shapes, and times drift by -2.5 %"),
+              (std::vector<Doubt>{{drifts_in_order, -0.025}}));
+    EXPECT_EQ(doubts_of("repetitions are of two kinds, apart by 1e+02 %"),
+              (std::vector<Doubt>{{two_kinds, 1}}));
+    EXPECT_EQ(doubts_of("times are of two states, apart by 30 %; times are not in proportion to "
+                        "depth, by 5 %; implausible for plain arithmetic; loop bodies of two "
+                        "lengths differ in speed by 12.5 %"),
+              (std::vector<Doubt>{{two_states, 0.3},
+                                  {implausible, {}},
+                                  {bodies_differ, 0.125},
+                                  {out_of_proportion, 0.05}}));
+    EXPECT_EQ(doubts_of("at the issue limit: the unit itself may be faster"),
+              (std::vector<Doubt>{{at_issue_limit, {}}}));
+    EXPECT_EQ(doubts_of("from the windows in which all warps ran"), std::vector<Doubt>{});
+}
+
+// What is written reads back the same, also where note and doubts say different things.
+TEST(ProfileYaml, TheKeyIsBelievedBeforeTheNote) {
+    Estimate e = latency_of("{value: 3, note: runs disagree by 12 %, doubts: []}");
+    EXPECT_EQ(e.doubts, std::vector<Doubt>{});
+    GpuProfile p = parse_profile(example, "p.yaml");
+    p.instructions[1].latency = e;
+    EXPECT_EQ(parse_profile(format_profile(p), "p.yaml"), p);
+    add_doubt(e, {Doubt::Kind::law_misses, 1.0 / 3}, " at 3 of 4 points");
+    EXPECT_EQ(e.note,
+              "runs disagree by 12 %; the law misses the measurements by 33 % at 3 of 4 "
+              "points");
+    p.instructions[1].latency = e;
+    EXPECT_EQ(parse_profile(format_profile(p), "p.yaml"), p);
+}
+
+// Every kind's sentence, as people and older files have it, is read as that kind alone.
+TEST(ProfileYaml, EveryDoubtIsReadFromItsSentence) {
+    for (const Doubt::Kind kind : words(std::type_identity<Doubt::Kind>{})) {
+        Estimate e{.value = 3};
+        add_doubt(e, {kind, 0.5});
+        EXPECT_EQ(latency_of("{value: 3, note: \"" + e.note + "\"}").doubts, e.doubts)
+            << to_string(kind);
+    }
+}
+
+TEST(ProfileYaml, AStepOfAnOlderFileIsReadFromTheNoteOfLatency) {
+    const auto step_of = [](const std::string& keys) {
+        return parse_profile(with_latency("1", keys), "p.yaml").instructions[0].step;
+    };
+    EXPECT_EQ(step_of(", latency: {value: 9, note: a step is ISETP + SEL}"), "ISETP + SEL");
+    EXPECT_EQ(step_of(", latency: {value: 9, note: x; a step is 2 SEL; y}"), "2 SEL");
+    EXPECT_EQ(step_of(", latency: {value: 9, note: x}, step: A + B"), "A + B");
+    EXPECT_EQ(step_of(", latency: 9"), "");
+}
+
 // Files from before the key `bound` have the direction at the head of the note.
 TEST(ProfileYaml, ABoundOfAnOlderFileIsReadFromItsNote) {
     using enum Estimate::Kind;
@@ -238,6 +324,17 @@ Estimate random_estimate(test::RandomValues& random) {
                                   Estimate::Kind::lower_bound, Estimate::Kind::undetermined};
     if (random.chance(0.3)) estimate.kind = kinds[static_cast<std::size_t>(random.between(0, 3))];
     estimate.note = random.chance(0.3) ? random.text() : "";
+    for (const Doubt::Kind kind : words(std::type_identity<Doubt::Kind>{}))
+        if (random.chance(0.05)) {
+            const Doubt doubt{kind,
+                              random.chance(0.5) ? std::optional(random.positive()) : std::nullopt};
+            if (random.chance(0.5))
+                add_doubt(estimate, doubt);
+            else
+                estimate.doubts.push_back(doubt);
+        }
+    for (std::int64_t i = random.chance(0.2) ? random.between(1, 3) : 0; i > 0; --i)
+        estimate.error_terms.push_back({random.name(i), random.positive()});
     return estimate;
 }
 
@@ -305,6 +402,7 @@ GpuProfile random_profile(test::RandomValues& random) {
         if (t.latency && random.chance(0.3)) {
             t.latency_growth = random_estimate(random);
         }
+        if (random.chance(0.3)) t.step = random.title();
         if (random.chance(0.3)) t.warps_per_instruction = static_cast<int>(random.between(1, 64));
         t.tables = random_tables(random);
         if (random.chance(0.3)) {

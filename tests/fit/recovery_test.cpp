@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "core/files/files.h"
+#include "core/statistics.h"
 #include "fit/curves/curve.h"
 #include "fit/profile/build_profile.h"
 #include "tests/fit/synthetic_device.h"

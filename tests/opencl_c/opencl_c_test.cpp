@@ -190,7 +190,7 @@ TEST_F(OpenClCompiler, IsNamedWhereItIsMissing) {
     EXPECT_THAT(run.err, HasSubstr(packages));
     run = run_program({"execute", file, "--arch", "sm_80", "--template", "--clang", "/none/clang"});
     EXPECT_EQ(run.exit_code, 2);
-    EXPECT_THAT(run.err, HasSubstr("--clang /none/clang: there is no such program"));
+    EXPECT_THAT(run.err, HasSubstr("--compiler clang /none/clang: there is no such program"));
     run = run_program({"execute", file, "--template"});
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_THAT(run.err, HasSubstr("--arch sm_NN says what to compile it for"));

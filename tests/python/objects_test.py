@@ -127,6 +127,19 @@ def test_a_bound_is_no_number():
         Estimate(1, kind="bound")
 
 
+def test_doubts_and_error_terms_are_data(small):
+    doubt = occupipe.Doubt("runs_disagree", 0.12)
+    assert str(doubt) == "runs disagree by 12 %" and (doubt.kind, doubt.size) == ("runs_disagree", 0.12)
+    told = Estimate(4, 0.5, doubts=[doubt], error_terms=[("scatter", 0.3), ("drift", 0.4)])
+    assert told.doubts == (doubt,) and told.error_terms == (("scatter", 0.3), ("drift", 0.4))
+    assert told.replace(note="x").error_terms == told.error_terms and told != Estimate(4, 0.5)
+    small["fma.f32"] = small["fma.f32"].replace(cpi=told, step="FMUL + FADD")
+    again = Profile.parse(small.to_yaml())["fma.f32"]
+    assert again.cpi == told and again.step == "FMUL + FADD"
+    with pytest.raises(occupipe.InputError, match="runs_disagree"):
+        occupipe.Doubt("runs disagree")
+
+
 def test_copies_are_apart(small):
     other = copy.deepcopy(small)
     other.cores = 7

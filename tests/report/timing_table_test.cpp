@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "report/text/error_terms.h"
 #include "report/text/text_table.h"
 
 namespace occupipe::report {
@@ -95,6 +96,31 @@ TEST(TimingTable, AValueThatMayBeTheIssueLimitsIsMarked) {
               std::string::npos)
         << text;
     EXPECT_EQ(text.find("1 / 6 [i]"), std::string::npos) << text;
+}
+
+TEST(TimingTable, DoubtsAreMarkedAndDataInJson) {
+    const std::vector<GpuProfile> one = {
+        profile("{name: A}",
+                "  a: {subsystem: alu, cpi: 1, latency: {value: 6, doubts: [{kind: runs_disagree, "
+                "size: 0.12}]}}\n  b: {subsystem: alu, cpi: 1, latency: 6}\n")};
+    const TimingTable table = timing_table(one);
+    const std::string text = format_timing_table(table, TableFormat::markdown, false);
+    EXPECT_NE(text.find("| a     | 1 / 6 [!] |"), std::string::npos) << text;
+    EXPECT_NE(text.find("| b     |     1 / 6 |"), std::string::npos) << text;
+    const auto json = nlohmann::json::parse(format_timing_table(table, TableFormat::json, false));
+    const auto& timings = json["instructions"];
+    EXPECT_EQ(timings[0]["timings"][0]["latency"]["doubts"],
+              nlohmann::json::parse(R"([{"kind": "runs_disagree", "size": 0.12}])"));
+    EXPECT_FALSE(timings[1]["timings"][0]["latency"].contains("doubts"));
+}
+
+TEST(ErrorTerms, TheLargestComesFirstWithItsShareOfTheVariance) {
+    Estimate e{.value = 4};
+    add_error(e, "scatter", 0.3);
+    add_error(e, "loop_control", 0.4);
+    EXPECT_DOUBLE_EQ(*e.std_error, 0.5);
+    EXPECT_EQ(error_terms_text(e), "loop control 0.4 (64 %), scatter 0.3 (36 %)");
+    EXPECT_EQ(error_terms_text({.value = 4, .std_error = 1}), "");
 }
 
 TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {

@@ -73,15 +73,15 @@ gather() {
     shopt -s nullglob
     profiles=("$folder"/*/profile.yaml)
     ((${#profiles[@]} > 0)) || { echo "cluster.sh: no profile below $folder" >&2; exit 1; }
-    "$occupipe" fleet "${profiles[@]}" --json > "$folder/outliers.json"
-    "$occupipe" fleet "${profiles[@]}" | tee "$folder/outliers.txt"
+    "$occupipe" compare --fleet "${profiles[@]}" --json > "$folder/outliers.json"
+    "$occupipe" compare --fleet "${profiles[@]}" | tee "$folder/outliers.txt"
     # The program itself says which profiles are of one model.
     while IFS=$'\t' read -r -a members; do
         model=${members[0]}
         name=$(tr --complement --squeeze-repeats '[:alnum:]\n' '-' <<< "$model")
         profile=$folder/${name%-}.yaml
         if ((${#members[@]} > 2)); then
-            "$occupipe" merge "${members[@]:1}" -o "$profile" --force > "$folder/${name%-}.merge.txt"
+            "$occupipe" fit --merge "${members[@]:1}" -o "$profile" --force > "$folder/${name%-}.merge.txt"
         else
             cp "${members[1]}" "$profile"
         fi

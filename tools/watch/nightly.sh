@@ -10,7 +10,7 @@ set -uo pipefail
 program=${OCCUPIPE:-occupipe}
 night=$3/$(date -u +%F)
 mkdir -p "$3"
-"$program" watch "$1" --device "$2" -o "$night"
+"$program" check --watch "$1" --device "$2" -o "$night"
 code=$?
 if [[ $code -eq 6 ]]; then
     echo "$2 moved: $night/report.txt" >&2

@@ -149,8 +149,9 @@ private:
 
 Nvrtc::Nvrtc(const std::vector<std::string>& names) : calls_(std::make_unique<NvrtcCalls>()) {
     if (names.empty()) {
-        throw DeviceError(fmt::format(
-            "NVRTC: not searched, because OCCUPIPE_NVRTC or --nvrtc is '{}'", nvrtc_hidden));
+        throw DeviceError(
+            fmt::format("NVRTC: not searched, because OCCUPIPE_NVRTC or --compiler nvrtc is '{}'",
+                        nvrtc_hidden));
     }
     std::string why_not;
     const bool found =
@@ -205,10 +206,10 @@ void Nvrtc::require(const std::string& architecture) const {
     const bool known = std::ranges::any_of(
         architectures_, [&](int number) { return architecture == fmt::format("sm_{}", number); });
     if (known) return;
-    throw DeviceError(
-        fmt::format("NVRTC {} ({}) does not compile for {}, only for sm_{}; --nvrtc FILE or "
-                    "OCCUPIPE_NVRTC=FILE names another one",
-                    version(), path(), architecture, fmt::join(architectures_, ", sm_")));
+    throw DeviceError(fmt::format(
+        "NVRTC {} ({}) does not compile for {}, only for sm_{}; --compiler nvrtc=FILE or "
+        "OCCUPIPE_NVRTC=FILE names another one",
+        version(), path(), architecture, fmt::join(architectures_, ", sm_")));
 }
 
 std::vector<std::string> KernelCompiler::options(const std::string& architecture) {

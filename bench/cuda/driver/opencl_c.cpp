@@ -53,12 +53,13 @@ fs::path find_clang(const std::string& wanted, const Surroundings& from) {
                                                                : std::nullopt;
         if (found) return *found;
         throw InputError(fmt::format("{} {}: there is no such program",
-                                     wanted.empty() ? "OCCUPIPE_CLANG" : "--clang", name));
+                                     wanted.empty() ? "OCCUPIPE_CLANG" : "--compiler clang", name));
     }
     for (const char* version : {"-19", "-22", "-21", "-20", "-18", "-17", "-16", "-15", ""})
         if (const auto found = on_path(fmt::format("clang{}", version), from)) return *found;
     throw DeviceError(fmt::format(
-        "clang: not found, and OpenCL C needs it ({}; --clang names another place)", packages));
+        "clang: not found, and OpenCL C needs it ({}; --compiler clang names another place)",
+        packages));
 }
 
 // "Debian clang version 19.1.7 (3~deb12u1)" → 19.1.7

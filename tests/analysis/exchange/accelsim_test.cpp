@@ -299,7 +299,7 @@ TEST(ExportAccelsim, UnitsOfAClass) {
 TEST(ExportAccelsim, LessThanACycleOfOneUnitIsRefused) {
     const Exported file = export_accelsim(parse_profile(lemeire_rtx2070, "p"), {});
     EXPECT_THAT(file.text, Not(HasSubstr("\n-trace_opcode_latency_initiation_sp")));
-    EXPECT_THAT(testing::PrintToString(file.notes), HasSubstr("--units says how many there are"));
+    EXPECT_THAT(testing::PrintToString(file.notes), HasSubstr("units says how many there are"));
     // One unit is enough where λ is whole cycles.
     EXPECT_THAT(file.text, HasSubstr("\n-trace_opcode_latency_initiation_sfu 21,2\n"));
 }

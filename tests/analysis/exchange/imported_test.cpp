@@ -98,7 +98,7 @@ TEST(ImportGpuLatency, Refusals) {
     EXPECT_THAT(said("1000000 1755 1 19.5 34.2\n1000000 1600 2 21.4 34.2\n"),
                 HasSubstr("f.txt:2:9: clock [MHz]"));
     EXPECT_THAT(said("1000000 1755 1 nan 34.2\n"), HasSubstr("time [ms]: 'nan'"));
-    EXPECT_THAT(said("1000000 1755 1 19.5 34.2\n", hints(1, 48)), HasSubstr("--warp-size"));
+    EXPECT_THAT(said("1000000 1755 1 19.5 34.2\n", hints(1, 48)), HasSubstr("warp_size"));
 }
 
 // A Volta core: FMA in single precision has Λ 4 and λ 0.5, in double precision 8 and 1. The
@@ -170,7 +170,7 @@ TEST(ImportCudaIncore, Refusals) {
     };
     const DeviceHints all = hints(80, 32, 1e9);
     EXPECT_THAT(said("", all), HasSubstr("f"));
-    EXPECT_THAT(said("4.0 2.0 1.0 0.5\n", hints(80, 32)), HasSubstr("--clock-hz: is needed"));
+    EXPECT_THAT(said("4.0 2.0 1.0 0.5\n", hints(80, 32)), HasSubstr("clock_hz: is needed"));
     EXPECT_THAT(said("4.0 2.0 1.0 0.5\n", all), HasSubstr("1 lines of numbers"));
     EXPECT_THAT(said("d 128 1 1 0.7 0.0%\n", all), HasSubstr("f:1:1: 6 words"));
     EXPECT_THAT(said("d 128 1 1.5 0.7 0.0% 8\n", all), HasSubstr("f:1:9: streams"));
@@ -230,8 +230,8 @@ TEST(ImportGpuCache, Refusals) {
         return refusal([&] { import_gpu_cache({"f", text}, with); });
     };
     const std::string row = "10 kB 25ms 0.0% 22621.7 GB/s\n";
-    EXPECT_THAT(said(row, hints(142, 32)), HasSubstr("--clock-hz: is needed"));
-    EXPECT_THAT(said(row, hints({}, 32, 1e9)), HasSubstr("--cores: is needed"));
+    EXPECT_THAT(said(row, hints(142, 32)), HasSubstr("clock_hz: is needed"));
+    EXPECT_THAT(said(row, hints({}, 32, 1e9)), HasSubstr("cores: is needed"));
     const DeviceHints all = hints(142, 32, 1e9);
     EXPECT_THAT(said("data set\n", all), HasSubstr("f:1:1: has no row"));
     EXPECT_THAT(said("10 kB 25 0.0% 1 GB/s\n", all), HasSubstr("f:1:1: is no row"));
@@ -397,9 +397,9 @@ TEST(ImportClpeak, Refusals) {
     };
     const DeviceHints all = hints({}, 32, 1e9);
     EXPECT_THAT(said("nothing\n", all), HasSubstr("f:1:1: names no device"));
-    EXPECT_THAT(said(clpeak_log, hints({}, 32)), HasSubstr("--clock-hz: is needed"));
-    EXPECT_THAT(said(clpeak_log, hints({}, {}, 1e9)), HasSubstr("--warp-size: is needed"));
-    EXPECT_THAT(said(clpeak_xml, all, 3), HasSubstr("--nth: is 3, and the file has 2 devices"));
+    EXPECT_THAT(said(clpeak_log, hints({}, 32)), HasSubstr("clock_hz: is needed"));
+    EXPECT_THAT(said(clpeak_log, hints({}, {}, 1e9)), HasSubstr("warp_size: is needed"));
+    EXPECT_THAT(said(clpeak_xml, all, 3), HasSubstr("device: is 3, and the file has 2 devices"));
     EXPECT_THAT(said("x : 1\n", all), HasSubstr("f:1:1: stands before the first 'Device:'"));
     EXPECT_THAT(
         said("Device: a\nCompute units : 1\nSingle-precision compute (GFLOPS)\nfloat : x\n", all),
@@ -462,7 +462,7 @@ TEST(ImportNvbench, Refusals) {
         HasSubstr("b.json:4:18: benchmarks[0].states[0].axis_values: has no axis 'group_warps'"));
     EXPECT_THAT(said(nvbench(nvbench_axes, "")), HasSubstr("has no summary nv/cold/time/gpu/mean"));
     // The driver's clock is not the one that ran.
-    EXPECT_THAT(said(nvbench(nvbench_axes, nvbench_time)), HasSubstr("--clock-hz names it"));
+    EXPECT_THAT(said(nvbench(nvbench_axes, nvbench_time)), HasSubstr("clock_hz names it"));
     EXPECT_THAT(said("{\"devices\": [], \"benchmarks\": []}"), HasSubstr("devices: is empty"));
     EXPECT_THAT(said("[]"), HasSubstr("b.json"));
     std::string zero = nvbench_axes;

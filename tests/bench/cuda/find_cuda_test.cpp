@@ -158,7 +158,7 @@ std::string why_not_open(const std::vector<std::string>& names) {
 }
 
 TEST_F(FindCuda, ALibraryThatIsNoCompilerIsPassedOverAndNamed) {
-    EXPECT_THAT(why_not_open({}), HasSubstr("OCCUPIPE_NVRTC or --nvrtc is 'none'"));
+    EXPECT_THAT(why_not_open({}), HasSubstr("OCCUPIPE_NVRTC or --compiler nvrtc is 'none'"));
     const path broken = plant("lib/libnvrtc.so.13");
     const std::string why = why_not_open({"libc.so.6", broken});
     EXPECT_THAT(why, HasSubstr("libc.so.6 is too old: 11.2 or newer"));

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "core/law_misfit.h"
 #include "fit/laws/drift.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
@@ -374,8 +373,8 @@ TEST(FitTiming, ValuesAreMarkedWhereTheLawMissesManyPoints) {
         {0.01, 5}, random);
     const TimingFit f = fit(curves_of(std::vector{file}).at(0));
     ASSERT_TRUE(f.ok) << f.reason;
-    EXPECT_TRUE(doubts_the_law(f.cpi.note)) << f.cpi.note;
-    EXPECT_TRUE(doubts_the_law(f.latency.note)) << f.latency.note;
+    EXPECT_TRUE(is_doubtful(f.cpi)) << f.cpi.note;
+    EXPECT_TRUE(is_doubtful(f.latency)) << f.latency.note;
 }
 
 TEST(FitTiming, ASteadyRunHasNoDrift) {
@@ -393,8 +392,8 @@ TEST(FitTiming, ADriftInTheOrderOfTheShapesIsNoGrowthAndMarksTheValues) {
         EXPECT_TRUE(holds(f.cpi, truth.cpi, 2)) << seed << " " << f.cpi.value;
         EXPECT_TRUE(holds(f.latency, truth.latency, 2)) << seed << " " << f.latency.value;
         EXPECT_FALSE(f.contention) << seed;
-        EXPECT_TRUE(doubts_the_law(f.cpi.note)) << f.cpi.note;
-        EXPECT_TRUE(doubts_the_law(f.latency.note)) << f.latency.note;
+        EXPECT_TRUE(is_doubtful(f.cpi)) << f.cpi.note;
+        EXPECT_TRUE(is_doubtful(f.latency)) << f.latency.note;
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fit/laws/hull_law.h"
 
+#include <ceres/jet.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <random>
 #include <vector>
 
-#include "fit/solver/dual.h"
 #include "tests/accuracy/event_core.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
@@ -120,8 +120,8 @@ TEST(SmoothMaximum, IsTheMaximumWhenSharpAndLiesTwoToTheQAboveTheCorner) {
     EXPECT_NEAR(smooth_max(1e-300, 1e300, 0.01), 1e300, 1e285);
 }
 
-TEST(Dual, DerivativesOfTheHullEqualDifferenceQuotients) {
-    using D = Dual<7>;
+TEST(Hull, DerivativesOfTheHullEqualDifferenceQuotients) {
+    using Jet = ceres::Jet<double, 7>;
     const std::array<double, 7> at{0.7, 23.0, 40.0, 3.0, 0.1, 0.1, 0.9};
     const auto value = [](const auto& x, const HullShape& s, bool barrier) {
         using T = std::decay_t<decltype(x[0])>;
@@ -131,17 +131,18 @@ TEST(Dual, DerivativesOfTheHullEqualDifferenceQuotients) {
     for (const bool barrier : {false, true})
         for (const double groups : {1.0, 20.0, 31.0, 32.0, 64.0}) {
             const HullShape s{2, groups, 1, 100};
-            std::array<D, 7> x;
-            for (std::size_t i = 0; i < 7; ++i) x[i] = D::variable(at[i], i);
-            const D exact = value(x, s, barrier);
-            EXPECT_NEAR(exact.value, value(at, s, barrier), 1e-9 * exact.value);
+            std::array<Jet, 7> x;
+            for (int i = 0; i < 7; ++i) x[i] = Jet(at[i], i);
+            const Jet exact = value(x, s, barrier);
+            EXPECT_NEAR(exact.a, value(at, s, barrier), 1e-9 * exact.a);
             for (std::size_t i = 0; i < 7; ++i) {
                 std::array<double, 7> up = at, down = at;
                 const double h = 1e-5 * at[i];
                 up[i] += h;
                 down[i] -= h;
                 const double quotient = (value(up, s, barrier) - value(down, s, barrier)) / (2 * h);
-                EXPECT_NEAR(exact.partial[i], quotient, 1e-5 * std::abs(quotient) + 1e-6)
+                EXPECT_NEAR(exact.v[static_cast<Eigen::Index>(i)], quotient,
+                            1e-5 * std::abs(quotient) + 1e-6)
                     << "parameter " << i << ", groups " << groups;
             }
         }

@@ -8,7 +8,6 @@
 #include <initializer_list>
 
 #include "core/instruction.h"
-#include "core/law_misfit.h"
 #include "fit/laws/fit_timing.h"
 #include "fit/profile/build_profile.h"
 #include "tests/fit/synthetic.h"
@@ -105,7 +104,7 @@ void expect_covered_and_marked(const Estimate& e, double truth, const std::strin
     ASSERT_TRUE(e.identifiable()) << where;
     EXPECT_LE(std::abs(e.value - truth), 2 * *e.std_error) << where;
     EXPECT_LE(*e.std_error, 0.2 * truth) << where;
-    EXPECT_TRUE(doubts_the_law(e.note)) << where << ": " << e.note;
+    EXPECT_TRUE(is_doubtful(e)) << where << ": " << e.note;
 }
 
 // The loop's own cost took it: λ and Λ came out 6.7 to 33 % high (a slow long body) or 3.3 to 8.3 %
@@ -136,7 +135,7 @@ TEST(LoopBodies, APlausibleLoopIsNoDifferenceOfTheKernels) {
                 const TimingFit f = fit(looped_curve(truth, loop, {0.003, 3}, seed, counted));
                 ASSERT_TRUE(f.ok) << f.reason;
                 EXPECT_EQ(f.bodies_apart, 0) << loop.latency << " " << seed;
-                EXPECT_FALSE(doubts_the_law(f.cpi.note)) << f.cpi.note;
+                EXPECT_FALSE(is_doubtful(f.cpi)) << f.cpi.note;
                 EXPECT_LE(*f.cpi.std_error, 0.005 * truth.cpi);
                 EXPECT_LE(*f.latency.std_error, 0.005 * truth.latency);
             }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/instruction.h"
-#include "core/law_misfit.h"
 #include "fit/laws/fit_timing.h"
 #include "tests/fit/synthetic.h"
 
@@ -53,7 +52,7 @@ TEST(Proportion, WhereLongRunsAreSlowerValuesAreMarkedAndCovered) {
             ASSERT_TRUE(f.ok) << f.reason;
             for (const auto& [e, planted] :
                  {std::pair(f.cpi, truth.cpi), std::pair(f.latency, truth.latency)}) {
-                EXPECT_TRUE(doubts_the_law(e.note)) << name << ": " << e.note;
+                EXPECT_TRUE(is_doubtful(e)) << name << ": " << e.note;
                 if (!e.identifiable()) {
                     EXPECT_GE(e.value, planted) << name;
                     continue;
@@ -83,7 +82,7 @@ TEST(Proportion, ALaunchThatIsLessThanNothingIsNotBelieved) {
     EXPECT_GE(f.overhead->value, 0);
     for (const auto& [e, planted] :
          {std::pair(f.cpi, truth.cpi), std::pair(f.latency, truth.latency)}) {
-        EXPECT_TRUE(doubts_the_law(e.note)) << e.note;
+        EXPECT_TRUE(is_doubtful(e)) << e.note;
         EXPECT_LE(std::abs(e.value - planted), 2 * *e.std_error);
     }
 }
@@ -96,8 +95,8 @@ TEST(Proportion, CleanRunsAreInProportionWhateverTheLaunchCosts) {
                 for (std::uint64_t seed = 1; seed <= 8; ++seed) {
                     const TimingFit f = fit(curve_of(truth, never, launch, seed, noise));
                     ASSERT_TRUE(f.ok) << f.reason;
-                    EXPECT_FALSE(doubts_the_law(f.cpi.note)) << launch << " " << f.cpi.note;
-                    EXPECT_FALSE(doubts_the_law(f.latency.note)) << launch;
+                    EXPECT_FALSE(is_doubtful(f.cpi)) << launch << " " << f.cpi.note;
+                    EXPECT_FALSE(is_doubtful(f.latency)) << launch;
                 }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/statistics.h"
 #include "fit/laws/fit_timing.h"
 #include "tests/fit/synthetic_device.h"
 #include "tests/fit/tiny_core.h"

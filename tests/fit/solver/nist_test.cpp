@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The solver and its covariance on NIST's certified nonlinear problems (tests/data/nist-strd).
+#include <ceres/jet.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,14 +12,13 @@
 #include <numbers>
 #include <string>
 
-#include "fit/solver/dual.h"
 #include "fit/solver/least_squares.h"
 
 namespace occupipe {
 namespace {
 
-constexpr std::size_t most_parameters = 9;
-using D = Dual<most_parameters>;
+constexpr int most_parameters = 9;
+using D = ceres::Jet<double, most_parameters>;
 using Law = D (*)(const std::array<D, most_parameters>& b, double x, double x2);
 
 D square(const D& a) { return a * a; }
@@ -62,22 +62,22 @@ D mgh17(const std::array<D, most_parameters>& b, double x, double) {
     return b[0] + b[1] * exp(-b[3] * x) + b[2] * exp(-b[4] * x);
 }
 D misra1b(const std::array<D, most_parameters>& b, double x, double) {
-    return b[0] * (D(1) - D(1) / square(b[1] * (x / 2) + 1));
+    return b[0] * (D(1) - D(1) / square(b[1] * (x / 2) + 1.0));
 }
 D misra1c(const std::array<D, most_parameters>& b, double x, double) {
-    return b[0] * (D(1) - D(1) / sqrt(b[1] * (2 * x) + 1));
+    return b[0] * (D(1) - D(1) / sqrt(b[1] * (2 * x) + 1.0));
 }
 D misra1d(const std::array<D, most_parameters>& b, double x, double) {
-    return b[0] * b[1] * x / (b[1] * x + 1);
+    return b[0] * b[1] * x / (b[1] * x + 1.0);
 }
 D roszman1(const std::array<D, most_parameters>& b, double x, double) {
     return b[0] - b[1] * x - atan(b[2] / (D(x) - b[3])) / std::numbers::pi;
 }
 D rat42(const std::array<D, most_parameters>& b, double x, double) {
-    return b[0] / (exp(b[1] - b[2] * x) + 1);
+    return b[0] / (exp(b[1] - b[2] * x) + 1.0);
 }
 D rat43(const std::array<D, most_parameters>& b, double x, double) {
-    return b[0] / pow(exp(b[1] - b[2] * x) + 1, D(1) / b[3]);
+    return b[0] / pow(exp(b[1] - b[2] * x) + 1.0, D(1) / b[3]);
 }
 D eckerle4(const std::array<D, most_parameters>& b, double x, double) {
     return b[0] / b[1] * exp(square((D(x) - b[2]) / b[1]) * -0.5);
@@ -160,10 +160,10 @@ LeastSquaresSummary solve_problem(const Problem& p, Law law, int start) {
     problem.residuals = each_by_itself([&](std::size_t i, std::span<const double> q,
                                            double& residual, std::span<double> gradient) {
         std::array<D, most_parameters> b;
-        for (std::size_t k = 0; k < q.size(); ++k) b[k] = D::variable(q[k], k);
+        for (int k = 0; k < std::ssize(q); ++k) b[k] = D(q[k], k);
         const D r = D(p.y[i]) - law(b, p.x[i], p.x2[i]);
-        residual = r.value;
-        for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = r.partial[k];
+        residual = r.a;
+        for (int k = 0; k < std::ssize(gradient); ++k) gradient[k] = r.v[k];
         return true;
     });
     LeastSquaresOptions options;

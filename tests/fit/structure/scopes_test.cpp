@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "core/law_misfit.h"
 #include "fit/profile/build_profile.h"
 #include "fit/structure/class_split.h"
 
@@ -192,8 +191,8 @@ TEST(Scopes, ValuesAtTheIssueLimitSayThatTheUnitMayBeFaster) {
         note_values_at_issue_limit(out);
         const Estimate& found = out.subjects[0].fit.cpi;
         EXPECT_TRUE(found.identifiable());
-        EXPECT_FALSE(doubts_the_law(found.note));
-        return is_at_issue_limit(found);
+        EXPECT_FALSE(is_doubtful(found));
+        return has_doubt(found, Doubt::Kind::at_issue_limit);
     };
     EXPECT_TRUE(noted(0.5, 0.001, 2));
     EXPECT_TRUE(noted(0.504, 0.001, 2));
