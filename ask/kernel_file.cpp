@@ -135,7 +135,9 @@ isa::Cubin machine_code(const std::string& path, const std::string& bytes) {
 }  // namespace
 
 KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
-                            const std::vector<std::string>& options, const std::string& clang) {
+                            const std::vector<std::string>& asked, const std::string& clang,
+                            const std::vector<std::string>& usual_options) {
+    const std::vector<std::string>& options = asked.empty() ? usual_options : asked;
     const std::string text = read_text_file(path);
     KernelFile file;
     file.path = path;
@@ -145,7 +147,7 @@ KernelFile read_kernel_file(const std::string& path, const std::string& architec
     const bool ptx = !elf && path.ends_with(".ptx");
     if (!architecture.empty()) number_of(architecture);
     if (!source && !ptx) {
-        if (!options.empty())
+        if (!asked.empty())
             throw InputError(path + ": is compiled already; --compiler-option is for source");
         file.cubin = machine_code(path, text);
         file.bytes = text;

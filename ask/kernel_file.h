@@ -23,9 +23,10 @@ struct KernelFile {
 // Compiles what is not compiled, with line numbers. `architecture`: "sm_90"; may be empty for PTX
 // (its .target) and machine code, which has to be of it where it is given. `options`: of NVRTC,
 // ptxas or clang; "-Xptxas=OPTION" of ptxas for OpenCL C, too. `clang`: a program for OpenCL C;
-// empty: searched (bench/cuda/driver/opencl_c.h). Throws InputError; DeviceError where a compiler
-// is needed and not there.
+// empty: searched (bench/cuda/driver/opencl_c.h). `usual_options`: where there are none; machine
+// code does without them. Throws InputError; DeviceError where a compiler is needed and not there.
 KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
-                            const std::vector<std::string>& options, const std::string& clang = {});
+                            const std::vector<std::string>& options, const std::string& clang = {},
+                            const std::vector<std::string>& usual_options = {});
 
 }  // namespace occupipe::analysis

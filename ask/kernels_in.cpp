@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ask/memory/kernel_memory.h"
+#include "ask/kernel_memory.h"
 #include "core/error.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
@@ -141,44 +141,53 @@ double instructions_per_warp(const KernelIn& in) {
     return sum;
 }
 
-std::vector<std::string> assumptions_of(const KernelIn& in, bool tell_occupancy) {
-    std::vector<std::string> said;
+Notes assumptions_of(const KernelIn& in) {
+    Notes said;
     const auto& limit = in.occupancy.limits.front();
-    if (tell_occupancy)
-        said.push_back(
-            fmt::format("a core of sm_{} holds {} group{} of {} warp{} at once, {:.0f} % of its "
-                        "warps; limited by "
-                        "{}",
-                        in.architecture, in.occupancy.groups, in.occupancy.groups == 1 ? "" : "s",
-                        in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s",
-                        100 * in.occupancy.share, occupipe::to_text(limit.what)));
-    said.push_back(to_text(in.seen));
+    said.push_back(
+        {Note::Kind::occupancy,
+         fmt::format("a core of sm_{} holds {} group{} of {} warp{} at once, {:.0f} % of its "
+                     "warps; limited by "
+                     "{}",
+                     in.architecture, in.occupancy.groups, in.occupancy.groups == 1 ? "" : "s",
+                     in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s",
+                     100 * in.occupancy.share, occupipe::to_text(limit.what))});
+    said.push_back({Note::Kind::sample, to_text(in.seen)});
     const extract::ExtractedKernel& extracted = in.extracted;
     const auto taken = std::ranges::count_if(extracted.classes, &extract::ExtractedClass::taken);
     if (std::cmp_less(taken, extracted.classes.size()))
-        said.push_back(fmt::format(
-            "{} of {} classes of warps stand for all, also for warps that execute about as many "
-            "instructions; {:.1f} % of the executed instructions are by warps of these classes",
-            taken, extracted.classes.size(), 100 * extracted.represented));
+        said.push_back({Note::Kind::classes,
+                        fmt::format("{} of {} classes of warps stand for all, also for warps that "
+                                    "execute about as many "
+                                    "instructions; {:.1f} % of the executed instructions are by "
+                                    "warps of these classes",
+                                    taken, extracted.classes.size(), 100 * extracted.represented)});
     if (extracted.barriers_changed > 0)
-        said.push_back(fmt::format(
-            "warps execute different numbers of barriers: those of warps that have left are added "
-            "at their end, where nobody waits for them, and surplus ones do not wait; {:.2g} % of "
-            "the executed instructions",
-            100 * extracted.barriers_changed));
+        said.push_back(
+            {Note::Kind::code, fmt::format("warps execute different numbers of barriers: those of "
+                                           "warps that have left are added "
+                                           "at their end, where nobody waits for them, and surplus "
+                                           "ones do not wait; {:.2g} % of "
+                                           "the executed instructions",
+                                           100 * extracted.barriers_changed)});
     const double predicted = instructions_per_warp(in);
     if (std::abs(predicted / extracted.instructions - 1) >= 0.005)
-        said.push_back(fmt::format(
-            "a warp executes {:.6g} instructions in the mean of the launch, and {:.6g} "
-            "({:+.1f} %) in that of the predicted groups, where one class stands for several",
-            extracted.instructions, predicted, 100 * (predicted / extracted.instructions - 1)));
+        said.push_back(
+            {Note::Kind::classes,
+             fmt::format(
+                 "a warp executes {:.6g} instructions in the mean of the launch, and {:.6g} "
+                 "({:+.1f} %) in that of the predicted groups, where one class stands for several",
+                 extracted.instructions, predicted,
+                 100 * (predicted / extracted.instructions - 1))});
     const sim::LaunchGroups groups(in.kernel(), *in.kernel().launch);
     if (!groups.alike())
-        said.push_back(fmt::format(
-            "groups are of {} kinds, by what their warps execute: the simulation runs all of them "
-            "on all cores, in the order of the launch, and tells of the core that ends last; the "
-            "other models have each core run groups of the mean",
-            groups.kinds().size()));
+        said.push_back(
+            {Note::Kind::classes, fmt::format("groups are of {} kinds, by what their warps "
+                                              "execute: the simulation runs all of them "
+                                              "on all cores, in the order of the launch, and tells "
+                                              "of the core that ends last; the "
+                                              "other models have each core run groups of the mean",
+                                              groups.kinds().size())});
     return said;
 }
 
@@ -379,11 +388,11 @@ KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
                                         .concurrent_groups = in.occupancy.groups,
                                         .groups = static_cast<std::int64_t>(in.seen.groups)};
-    in.assumptions = assumptions_of(in, options.tell_occupancy);
+    in.assumptions = assumptions_of(in);
     in.warnings = warnings_of(in);
     if (!executed.note.empty()) {
-        in.assumptions.push_back(executed.compiled);
-        in.assumptions.push_back(executed.note);
+        in.assumptions.push_back({Note::Kind::compiler, executed.compiled});
+        in.assumptions.push_back({Note::Kind::compiler, executed.note});
     }
     if (in.memory && options.memory_cores) {
         in.extracted.kernel.memory = MemoryContext{
@@ -393,9 +402,11 @@ KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
                 isa::own_shared_bytes(*executed.kernel, in.architecture) + in.launch.shared_bytes};
         tell_memory(in);
         if (in.memory->one_line_in() > 1)
-            in.assumptions.push_back(fmt::format(
-                "reuse was found for one in {} of the launch's cache lines, chosen by a hash",
-                in.memory->one_line_in()));
+            in.assumptions.push_back(
+                {Note::Kind::sample,
+                 fmt::format(
+                     "reuse was found for one in {} of the launch's cache lines, chosen by a hash",
+                     in.memory->one_line_in())});
     }
     return in;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ask/kernel_file.h"
+#include "ask/note.h"
 #include "core/gpu_profile.h"
 #include "core/launch_plan.h"
 #include "core/occupancy.h"
@@ -50,8 +51,6 @@ struct KernelsInOptions {
     std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,
                                                      extract::PlanOptions options)>
         execute;
-    // Whether the assumptions tell what a core of the architecture holds at once.
-    bool tell_occupancy = true;
     // Who watches the launch as well, asked once, right before it: every group that is executed,
     // which is not every one of the launch, as GroupsSeen tells.
     std::function<isa::Observer*(const extract::PlanRun& run, const KernelLaunch& launch)> watch;
@@ -81,8 +80,7 @@ struct KernelIn {
     std::shared_ptr<const std::vector<isa::Instruction>> code;  // the kernel's
     KernelLaunch launch;
     std::shared_ptr<extract::MemoryTrace> memory;  // where options.memory_cores asked for it
-    // What the prediction does not see or takes for granted, a sentence each.
-    std::vector<std::string> assumptions;
+    Notes assumptions;  // what the prediction does not see or takes for granted
     // Where what is predicted executes much less or more than the launch did; a sentence each.
     std::vector<std::string> warnings;
 
@@ -139,6 +137,10 @@ std::string architecture_of(const GpuProfile& profile);
 
 // "10 of 4096 groups stand for all: the first, the last, and …"
 std::string to_text(const GroupsSeen& seen);
+
+inline constexpr const char* no_group_warps_of_code =
+    "--group-warps is for kernel graphs: the warps of a group of machine code execute what they "
+    "did with the group that --block or the launch file gives them";
 
 // Whether a file is taken for CUDA or OpenCL C source, PTX or machine code, by its name.
 bool names_kernels(const std::string& path);

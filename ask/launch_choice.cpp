@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 #include "core/error.h"
@@ -65,6 +66,48 @@ std::string fit_to_limits(Launch& launch, const Kernel& kernel, const GpuProfile
         launch.groups, launch.group_warps, launch.concurrent_groups);
 }
 
+int parse_warps(const std::string& list, std::string_view text) {
+    int value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || end != text.data() + text.size() || value < 1 || value > most_warps)
+        throw InputError(fmt::format("--occupancy {}: '{}' is not a number of warps from 1 to {}",
+                                     list, text, most_warps));
+    return value;
+}
+
+// A range means the multiples of the group size in it; a single number must be one.
+void add_range(const std::string& list, std::string_view part, int group_warps,
+               std::set<int>& concurrent) {
+    const std::size_t dash = part.find('-');
+    const int low = parse_warps(list, part.substr(0, dash));
+    const int high =
+        dash == std::string_view::npos ? low : parse_warps(list, part.substr(dash + 1));
+    if (low > high)
+        throw InputError(
+            fmt::format("--occupancy {}: {} is above {}; write {}-{}", list, low, high, high, low));
+    bool any = false;
+    for (int warps = low; warps <= high; ++warps) {
+        if (warps % group_warps != 0) continue;
+        concurrent.insert(warps / group_warps);
+        any = true;
+    }
+    if (!any)
+        throw InputError(
+            fmt::format("--occupancy {}: '{}' contains no multiple of the group size, "
+                        "{} warps",
+                        list, part, group_warps));
+}
+
+std::set<int> listed_occupancies(const std::string& list, int group_warps) {
+    std::set<int> concurrent;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        add_range(list, std::string_view(list).substr(begin, end - begin), group_warps, concurrent);
+        begin = end + 1;
+    }
+    return concurrent;
+}
+
 }  // namespace
 
 std::set<int> all_occupancies(int group_warps, const GpuProfile& profile) {
@@ -101,6 +144,23 @@ Launch chosen_launch(const LaunchChoice& choice, const Kernel& kernel, const Gpu
         launch.groups = std::int64_t{profile.cores} * launch.concurrent_groups;
     check_limits(launch, profile);
     return launch;
+}
+
+std::vector<Launch> launches_of(LaunchChoice choice, const std::optional<std::string>& occupancy,
+                                const Kernel& kernel, const GpuProfile& profile,
+                                std::vector<std::string>& assumptions) {
+    if (!occupancy) return {chosen_launch(choice, kernel, profile, assumptions)};
+    const int group_warps =
+        choice.group_warps.value_or(kernel.launch.value_or(Launch()).group_warps);
+    const std::set<int> concurrent = *occupancy == "all"
+                                         ? all_occupancies(group_warps, profile)
+                                         : listed_occupancies(*occupancy, group_warps);
+    std::vector<Launch> result;
+    for (const int groups : concurrent) {
+        choice.concurrent_groups = groups;
+        result.push_back(chosen_launch(choice, kernel, profile, assumptions));
+    }
+    return result;
 }
 
 }  // namespace occupipe::analysis

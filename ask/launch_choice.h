@@ -35,4 +35,10 @@ Launch chosen_launch(const LaunchChoice& choice, const Kernel& kernel, const Gpu
 // none.
 std::set<int> all_occupancies(int group_warps, const GpuProfile& profile);
 
+// One launch, or one per occupancy: "all", or a list such as "1-10" or "4,8,16" [warps]. As
+// chosen_launch().
+std::vector<Launch> launches_of(LaunchChoice choice, const std::optional<std::string>& occupancy,
+                                const Kernel& kernel, const GpuProfile& profile,
+                                std::vector<std::string>& assumptions);
+
 }  // namespace occupipe::analysis

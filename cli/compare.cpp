@@ -19,11 +19,9 @@
 #include "analysis/measured/hold_out.h"
 #include "analysis/measured/measured_graph.h"
 #include "analysis/measured/prediction_file.h"
+#include "ask/answer.h"
 #include "ask/assumed_latency.h"
-#include "ask/memory/kernel_memory.h"
-#include "ask/memory/memory_pricing.h"
 #include "ask/shipped_files.h"
-#include "ask/stand_ins.h"
 #include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/compare_kernels.h"
@@ -225,39 +223,15 @@ void add_saved(std::vector<analysis::Predictor>& predictors,
     }
 }
 
-// Kernel and profile at each occupancy, with the reuse that the launch finds there, as `predict`
-// prices it.
-std::vector<analysis::PricedMemory> priced_at(const std::vector<Launch>& shapes,
-                                              const KernelInput& input, const GpuProfile& profile,
-                                              const CompareKernelsOptions& options,
-                                              std::vector<std::string>& said) {
-    std::vector<analysis::PricedMemory> all;
-    const auto tell = [&](const std::vector<std::string>& sentences) {
-        for (const std::string& one : sentences)
-            if (std::ranges::find(said, one) == said.end()) said.push_back(one);
-    };
-    if (options.memory == "none")
-        tell(
-            {"accesses cost what the profile says of them, wherever they find their data "
-             "(--memory none)"});
-    for (const Launch& shape : shapes) {
-        Kernel told = input.kernel;
-        const bool none = options.memory == "none";
-        std::vector<std::string> of_launch;
-        if (!none && input.machine_code)
-            told = analysis::with_memory(*input.machine_code, std::move(told), shape, profile.cores,
-                                         of_launch);
-        tell(of_launch);
-        all.push_back(analysis::price_memory(
-            told, profile,
-            none ? analysis::MemoryPricing::none : analysis::MemoryPricing::per_access,
-            {.first = options.l1_bytes,
-             .second = options.l2_bytes,
-             .first_from = "--l1-bytes",
-             .second_from = "--l2-bytes"}));
-        if (!none) tell(all.back().said);
-    }
-    return all;
+analysis::Question question_of(const Options& options) {
+    analysis::Question question;
+    question.source = options.kernel.source();
+    question.gpu = options.profile;
+    question.changes = changes_of(options.versions, options.uses, options.what_ifs);
+    question.memory = memory_of(options.versions);
+    question.launches.occupancy = "all";
+    question.models = options.models;
+    return question;
 }
 
 // A kernel of machine code, by the reference model and the chosen ones at every occupancy.
@@ -265,57 +239,40 @@ analysis::SavedPredictions predicted(const Options& options) {
     if (options.profile.empty()) throw InputError("a kernel of machine code needs --profile");
     if (!options.against.empty())
         throw InputError("--against goes with measurements, and with what predict --json printed");
-    GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
-    KernelsInRequest request = options.kernel;
-    request.execution.limit = options.limit;
-    const bool pricing = options.versions.memory != "none";
-    if (pricing) request.memory_cores = profile.cores;
-    const KernelInput input = read_kernel_input(request, profile);
-    std::vector<std::string> said = input.assumptions;
-    std::ranges::move(analysis::apply_uses(options.uses, input.kernel, profile),
-                      std::back_inserter(said));
-    std::ranges::move(analysis::apply_what_ifs(options.what_ifs, profile),
-                      std::back_inserter(said));
-    validate(profile);
-    const GpuProfile offered = profile;
-    std::ranges::move(analysis::assumed_in_profile(input.kernel, profile),
-                      std::back_inserter(said));
-    std::ranges::move(analysis::apply_stand_ins(input.kernel, profile), std::back_inserter(said));
-    std::ranges::move(
-        analysis::assume_latencies(options.versions.assumed_classes, input.kernel, profile),
-        std::back_inserter(said));
-    LaunchOptions launch_options;
-    launch_options.occupancy = "all";
-    const auto shapes = launches(launch_options, input.kernel, profile, said);
-    const std::vector<analysis::PricedMemory> priced =
-        priced_at(shapes, input, profile, options.versions, said);
-    for (const analysis::PricedMemory& one : priced)
-        analysis::require_timings(one.profile, one.kernel, input.file, offered);
-    for (const std::string& sentence : said) fmt::print(stderr, "occupipe: {}\n", sentence);
-
-    std::vector<const Model*> chosen = find_models(options.models);
+    const analysis::Question question = question_of(options);
+    ExecutionRequest execution = options.kernel.execution;
+    execution.limit = options.limit;
+    analysis::Asking asking{.reading = reading_of(execution)};
+    analysis::Answer answer =
+        analysis::asked(question, read_profile(analysis::shipped_profile(options.profile)), asking);
     const Model* const reference = &find_model(options.reference_model);
-    if (std::ranges::count(chosen, reference) == 0) chosen.insert(chosen.begin(), reference);
-    ModelOptions model_options;
+    if (std::ranges::count(answer.models, reference) == 0)
+        answer.models.insert(answer.models.begin(), reference);
+    std::vector<std::string> said;
+    const auto tell = [&](const analysis::Notes& notes) {
+        for (const analysis::Note& one : notes) {
+            if (std::ranges::find(said, analysis::text(one)) != said.end()) continue;
+            said.push_back(analysis::text(one));
+            fmt::print(stderr, "occupipe: {}\n", said.back());
+        }
+    };
+    tell(answer.ready.notes);
+    tell(answer.fitted);
+    for (const analysis::Told& one : answer.launches) {
+        tell(one.notes);
+        tell(one.priced->notes);
+    }
+
     RunLimit limit(options.limit);
-    limit.apply(model_options);
+    limit.apply(asking);
+    analysis::predict_all(answer, question, asking);
     analysis::SavedPredictions file;
-    file.kernel = input.kernel.name;
-    file.rows.resize(chosen.size() * shapes.size());
-    limit.expect(file.rows.size());
-    std::vector<Problem> problems;
-    for (std::size_t i = 0; i < shapes.size(); ++i)
-        problems.emplace_back(priced[i].profile, priced[i].kernel, shapes[i]);
-    parallel_for(file.rows.size(), [&](std::size_t i) {
-        const Model& model = *chosen[i / shapes.size()];
-        const Launch& shape = shapes[i % shapes.size()];
-        const analysis::PricedMemory& ready = priced[i % shapes.size()];
-        ModelOptions own = model_options;
-        if (pricing) own.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(ready);
-        file.rows[i] = {std::string(model.name), shape.group_warps, shape.concurrent_groups,
-                        model.predict(problems[i % shapes.size()], own).warps_per_cycle};
-        limit.add_done();
-    });
+    file.kernel = answer.ready.kernel().name;
+    for (const Prediction& one : answer.predictions) {
+        tell(analysis::too_short(answer.ready, one.launch, one.cycles));
+        file.rows.push_back(
+            {one.model, one.launch.group_warps, one.launch.concurrent_groups, one.warps_per_cycle});
+    }
     return file;
 }
 
@@ -444,7 +401,7 @@ void measure_kernels(const Options& options) {
 
 // RESULTS: a kernel of machine code, a prediction, or measurements.
 report::Comparison compared(const Options& options, std::optional<GpuProfile>& profile) {
-    if (asks_for_machine_code(options.kernel)) {
+    if (analysis::is_code(options.kernel.source())) {
         if (!options.hold_out.empty())
             throw InputError(options.results + " is a kernel: --hold-out goes with measurements");
         return of_predictions(options, predicted(options));

@@ -9,12 +9,10 @@
 #include <utility>
 
 #include "analysis/explanation/kernel_comparison.h"
+#include "ask/answer.h"
 #include "ask/assumed_latency.h"
 #include "ask/kernels_in.h"
-#include "ask/memory/kernel_memory.h"
-#include "ask/memory/memory_pricing.h"
 #include "ask/shipped_files.h"
-#include "ask/stand_ins.h"
 #include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/options.h"
@@ -29,14 +27,13 @@ namespace {
 
 constexpr int default_draws = 400;
 
-// A kernel file says its launch itself: what is told of one is the other version's.
+// A kernel file says its launch itself: what is said of one is the other version's.
 void forget_launch(KernelsInRequest& request) {
     if (analysis::names_kernels(request.execution.kernels)) return;
     const KernelsInRequest told = std::exchange(request, {});
     request.execution.kernels = told.execution.kernels;
     request.execution.threads = told.execution.threads;
     request.execution.limit = told.execution.limit;
-    request.memory_cores = told.memory_cores;
 }
 
 KernelsInRequest after_request(const KernelsInRequest& before,
@@ -72,88 +69,25 @@ KernelsInRequest after_request(const KernelsInRequest& before,
     return after;
 }
 
-// Of both versions, for what is said of the profile.
-Kernel both(const Kernel& before, const Kernel& after) {
-    Kernel kernel = before;
-    kernel.launch.reset();
-    kernel.groups.reset();
-    kernel.warps.insert(kernel.warps.end(), after.warps.begin(), after.warps.end());
-    for (WarpProgram& program : kernel.warps) program.share /= 2;
-    return kernel;
-}
-
-// A profile for both, with what is used in place of others; the kernel with its memory accesses
-// priced. What is assumed goes to `said` where that is not null.
-class Preparing {
-public:
-    Preparing(const Kernel& before, const Kernel& after, std::vector<std::string> uses,
-              const CompareKernelsOptions& options)
-        : both_(both(before, after)),
-          uses_(std::move(uses)),
-          classes_(options.assumed_classes),
-          pricing_(options.memory != "none"),
-          caches_{.first = options.l1_bytes,
-                  .second = options.l2_bytes,
-                  .first_from = "--l1-bytes",
-                  .second_from = "--l2-bytes"} {}
-
-    GpuProfile profile(const GpuProfile& given, std::vector<std::string>* said) const {
-        GpuProfile made = given;
-        const auto tell = [&](std::vector<std::string> sentences) {
-            if (said) std::ranges::move(sentences, std::back_inserter(*said));
-        };
-        tell(analysis::apply_uses(uses_, both_, made));
-        tell(analysis::assumed_in_profile(both_, made));
-        tell(analysis::apply_stand_ins(both_, made));
-        tell(analysis::assume_latencies(classes_, both_, made));
-        return made;
-    }
-
-    analysis::PreparedKernel kernel(const Kernel& kernel, const GpuProfile& made,
-                                    std::vector<std::string>* said) const {
-        if (!pricing_) return {kernel, made};
-        analysis::PricedMemory priced =
-            analysis::price_memory(kernel, made, analysis::MemoryPricing::per_access, caches_);
-        if (said) std::ranges::move(priced.said, std::back_inserter(*said));
-        return {std::move(priced.kernel), std::move(priced.profile)};
-    }
-
-private:
-    Kernel both_;
-    std::vector<std::string> uses_, classes_;
-    bool pricing_;
-    analysis::CacheSizes caches_;
-};
-
-analysis::ComparedKernel side(const KernelInput& input, const GpuProfile& profile,
-                              const std::string& source_folder, std::vector<std::string> said,
+// The launch is the kernel's own, made to fit the profile; what is said of this version alone goes
+// to `assumptions`.
+analysis::ComparedKernel side(const analysis::Ready& ready, const std::string& source_folder,
                               std::vector<std::string>& assumptions) {
-    said.insert(said.begin(), input.assumptions.begin(), input.assumptions.end());
-    const std::vector<Launch> shapes = launches({}, input.kernel, profile, said);
-    for (std::string& sentence : said) {
-        std::string full = fmt::format("{}: {}", input.file, sentence);
-        assumptions.push_back(std::move(full));
-    }
-    return {.file = input.file,
-            .kernel = input.kernel,
-            .launch = shapes.front(),
-            .sources = source_texts(input.kernel, input.file, source_folder)};
-}
-
-// Reuse as the launch finds it that is predicted, where the profile's limits make it another one.
-void follow_launch(KernelInput& input, const GpuProfile& profile) {
-    std::vector<std::string> said;
-    const Launch launch = launches({}, input.kernel, profile, said).front();
-    if (!input.kernel.memory || launch == input.kernel.launch) return;
-    if (input.machine_code) {
-        input.kernel = analysis::with_memory(*input.machine_code, std::move(input.kernel), launch,
-                                             profile.cores, input.assumptions);
-        return;
-    }
-    if (launch.concurrent_groups != input.kernel.memory->concurrent_groups)
-        input.assumptions.push_back(
-            fmt::format("reuse was found for {} groups at once on a core, the launch has {}",
-                        input.kernel.memory->concurrent_groups, launch.concurrent_groups));
+    std::vector<std::string> fitted;
+    const Launch launch = analysis::chosen_launch({}, ready.kernel(), ready.profile, fitted);
+    const analysis::Told told = analysis::told(ready, launch, {});
+    analysis::require_numbers(told);
+    analysis::Notes notes = ready.notes;
+    analysis::add_notes(notes, analysis::Note::Kind::fitted, fitted);
+    analysis::add_notes(notes, told.notes);
+    analysis::add_notes(notes, told.priced->notes);
+    const std::string& file = ready.source.file;
+    for (const analysis::Note& note : notes)
+        assumptions.push_back(fmt::format("{}: {}", file, analysis::text(note)));
+    return {.file = file,
+            .kernel = told.priced->told,
+            .launch = launch,
+            .sources = source_texts(ready.kernel(), file, source_folder)};
 }
 
 }  // namespace
@@ -232,57 +166,74 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
         .group(group);
 }
 
+analysis::ProfileChanges changes_of(const CompareKernelsOptions& options,
+                                    const std::vector<std::string>& uses,
+                                    const std::vector<std::string>& what_ifs) {
+    return {.uses = uses, .what_ifs = what_ifs, .classes = options.assumed_classes};
+}
+
+analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options) {
+    return {.pricing = options.memory == "none" ? analysis::MemoryPricing::none
+                                                : analysis::MemoryPricing::per_access,
+            .caches = {.first = options.l1_bytes,
+                       .second = options.l2_bytes,
+                       .first_from = "--l1-bytes",
+                       .second_from = "--l2-bytes"}};
+}
+
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {
     if (request.profile.empty()) throw InputError("two kernels are compared on a GPU: --profile P");
-    GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
-    report::KernelComparisonReport report;
-    report.assumptions = analysis::apply_what_ifs(request.what_ifs, profile);
-    validate(profile);
+    const GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
     keep_apart({{"BEFORE", request.before.execution.kernels}, {"AFTER", options.after}},
                {{"--page", options.page}});
     if (!options.page.empty() && !request.force && std::filesystem::exists(options.page))
         throw InputError(options.page, {}, "", "exists; --force replaces it");
     if (!analysis::names_kernels(request.before.execution.kernels) &&
         !analysis::names_kernels(options.after)) {
-        static_cast<void>(asks_for_machine_code(request.before));  // refuses what it would ignore
+        // Refuses what it would ignore.
+        static_cast<void>(analysis::is_code(request.before.source()));
         if (options.tells_launch())
             throw InputError(
                 "--after-launch, --after-grid and their like go with kernels of machine code");
     }
-    KernelsInRequest before_request = request.before;
-    KernelsInRequest other_request = after_request(request.before, options);
-    for (KernelsInRequest* one : {&before_request, &other_request}) {
-        one->execution.limit = request.limit;
-        if (options.memory != "none") one->memory_cores = profile.cores;
-        forget_launch(*one);
+    const analysis::ProfileChanges changes = changes_of(options, request.uses, request.what_ifs);
+    const analysis::MemoryQuestion memory = memory_of(options);
+    std::vector<analysis::LoadedKernel> sources;
+    for (KernelsInRequest one : {request.before, after_request(request.before, options)}) {
+        one.execution.limit = request.limit;
+        forget_launch(one);
+        sources.push_back(analysis::read_source(one.source(), profile,
+                                                memory.pricing != analysis::MemoryPricing::none,
+                                                reading_of(one.execution)));
     }
-    KernelInput before = read_kernel_input(before_request, profile);
-    KernelInput after = read_kernel_input(other_request, profile);
-    if (options.memory != "none")
-        for (KernelInput* input : {&before, &after}) follow_launch(*input, profile);
-
+    const analysis::ReadyTogether ready =
+        analysis::ready_together(sources, profile, changes, memory);
+    report::KernelComparisonReport report;
     report.profile = request.profile;
     report.device = profile.device.name;
-    const Preparing preparing(before.kernel, after.kernel, request.uses, options);
-    const GpuProfile used = preparing.profile(profile, &report.assumptions);
+    report.assumptions = analysis::texts(ready.notes);
     std::vector<analysis::ComparedKernel> sides;
-    for (const KernelInput* input : {&before, &after}) {
-        std::vector<std::string> said;
-        const analysis::PreparedKernel ready = preparing.kernel(input->kernel, used, &said);
-        analysis::require_timings(ready.profile, ready.kernel, input->file, profile);
-        sides.push_back(
-            side(*input, profile, options.source_folder, std::move(said), report.assumptions));
-    }
+    for (const analysis::Ready& one : ready.kernels)
+        sides.push_back(side(one, options.source_folder, report.assumptions));
 
     ModelOptions model_options;
     RunLimit limit(request.limit);
     limit.apply(model_options);
+    // Of a drawn profile everything is made anew: prices and numbers that come from the same value
+    // vary together.
     const analysis::Prepare prepare = [&](const Kernel& kernel, const GpuProfile& drawn) {
-        return preparing.kernel(kernel, preparing.profile(drawn, nullptr), nullptr);
+        analysis::PricedMemory made = analysis::remade(ready, kernel, drawn);
+        return analysis::PreparedKernel{std::move(made.kernel), std::move(made.profile)};
     };
     report.comparison = analysis::compare_kernels(
         profile, sides[0], sides[1], model_options.simulation(),
         options.draws.value_or(default_draws), options.seed.value_or(1), prepare);
+    const double cycles[] = {report.comparison.cycles.before, report.comparison.cycles.after};
+    for (std::size_t i = 0; i < 2; ++i)
+        for (const analysis::Note& note :
+             analysis::too_short(ready.kernels[i], sides[i].launch, cycles[i]))
+            report.assumptions.push_back(
+                fmt::format("{}: {}", sides[i].file, analysis::text(note)));
     if (!options.page.empty())
         write_text_file(options.page, report::comparison_page(report),
                         request.force ? Overwrite::yes : Overwrite::no);

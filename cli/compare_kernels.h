@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ask/question.h"
 #include "cli/kernels_in_request.h"
 #include "cli/option.h"
 
@@ -32,6 +33,12 @@ struct CompareKernelsOptions {
     // Whether anything but `after` is given.
     bool tells() const;
 };
+
+// Of one kernel and of two.
+analysis::ProfileChanges changes_of(const CompareKernelsOptions& options,
+                                    const std::vector<std::string>& uses,
+                                    const std::vector<std::string>& what_ifs);
+analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options);
 
 // The positional AFTER, and what goes with it.
 void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options);

@@ -5,10 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "ask/memory/memory_pricing.h"
+#include "ask/answer.h"
 #include "ask/shipped_files.h"
-#include "ask/stand_ins.h"
-#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/kernels_in_request.h"
@@ -43,10 +41,12 @@ struct Request {
 
 // What predictions on the profile do about instructions that it has not got.
 report::ProfileNames names_of(const Kernel& kernel, const GpuProfile& profile) {
-    GpuProfile completed = profile;
-    report::ProfileNames names;
-    names.stand_ins = analysis::apply_stand_ins(kernel, completed);
-    names.lacking = analysis::lacking_ops(completed, kernel, profile);
+    const analysis::Ready ready = analysis::ready(analysis::loaded_kernel("", kernel), profile, {},
+                                                  {.pricing = analysis::MemoryPricing::none});
+    report::ProfileNames names{.stand_ins = {}, .lacking = analysis::lacking(ready)};
+    for (const analysis::Note& note : ready.notes)
+        if (note.kind == analysis::Note::Kind::substitute)
+            names.stand_ins.push_back(analysis::text(note));
     return names;
 }
 
@@ -56,8 +56,8 @@ std::string told(const Request& request, const analysis::KernelIn& in,
                  const std::optional<GpuProfile>& profile) {
     std::optional<report::ProfileNames> names;
     if (profile) names = names_of(in.kernel(), *profile);
-    const analysis::PricedMemory memory = analysis::price_memory(
-        in.kernel(), profile.value_or(GpuProfile{}), analysis::MemoryPricing::none, {});
+    const analysis::PricedMemory memory =
+        analysis::memory_view(in.kernel(), profile.value_or(GpuProfile{}), {});
     if (request.json) {
         nlohmann::ordered_json json = report::to_json(in, names);
         if (!memory.rows.empty()) json["memory"] = report::memory_json(memory, nullptr);

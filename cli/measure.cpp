@@ -295,9 +295,8 @@ bool choose_rows_for(Arguments& arguments, const Kernel& kernel, const GpuProfil
 }
 
 Kernel kernel_of(const KernelsInRequest& request, const GpuProfile& profile) {
-    if (!asks_for_machine_code(request))
-        return read_kernel(analysis::shipped_kernel(request.execution.kernels));
-    return read_kernel_in(request, plan_of(request.execution), &profile).kernel();
+    return *analysis::read_source(request.source(), profile, false, reading_of(request.execution))
+                .kernel;
 }
 
 // Before anything is measured; CPUs are called otherwise in measurements, and compared after it.
@@ -472,7 +471,7 @@ void add_measure(const Command& app) {
         if (!arguments->unfinished.empty()) return finish(*arguments);
 #if OCCUPIPE_FIT
         if (!arguments->for_kernel.execution.kernels.empty()) return measure_for(*arguments);
-        if (tells_kernels_in(arguments->for_kernel))
+        if (analysis::describes_launch(arguments->for_kernel.source()))
             throw InputError(
                 "a launch says what '--for KERNEL' is to be measured for: --launch, --grid, "
                 "--block, --args and their like go with it");

@@ -8,8 +8,7 @@
 #include <array>
 
 #include "analysis/measured/fit.h"
-#include "ask/stand_ins.h"
-#include "ask/what_if.h"
+#include "ask/answer.h"
 #include "bench/instructions/instruction_table.h"
 #include "core/error.h"
 #include "fit/profile/fit_report.h"
@@ -33,11 +32,11 @@ bool in_table(std::span<const bench::Row> rows, const std::string& name) {
     return std::ranges::any_of(rows, [&](const bench::Row& row) { return row.id == name; });
 }
 
-std::vector<std::string> still_missing(const Kernel& kernel, GpuProfile profile) {
-    analysis::apply_stand_ins(kernel, profile);
+std::vector<std::string> still_missing(const Kernel& kernel, const GpuProfile& profile) {
     std::vector<std::string> ops;
-    for (const analysis::LackingOp& one : analysis::lacking_ops(profile, kernel, profile))
-        ops.push_back(one.op);
+    const analysis::Ready ready = analysis::ready(analysis::loaded_kernel("", kernel), profile, {},
+                                                  {.pricing = analysis::MemoryPricing::none});
+    for (const analysis::LackingOp& one : analysis::lacking(ready)) ops.push_back(one.op);
     return ops;
 }
 
@@ -46,7 +45,7 @@ std::vector<std::string> still_missing(const Kernel& kernel, GpuProfile profile)
 std::vector<MissingRow> missing_rows(const bench::Backend& backend, const Kernel& kernel,
                                      GpuProfile profile, bool quick) {
     std::vector<MissingRow> rows;
-    for (const std::string& needed : still_missing(kernel, std::move(profile))) {
+    for (const std::string& needed : still_missing(kernel, profile)) {
         const std::string op = row_for(backend, needed);
         if (std::ranges::count(rows, op, &MissingRow::op)) continue;
         MissingRow row{.op = op, .why_not = {}};

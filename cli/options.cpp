@@ -4,61 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <limits>
 #include <set>
 
-#include "ask/launch_choice.h"
 #include "ask/shipped_files.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
 namespace {
-
-constexpr int most_warps = 65'536;  // the simulator's limit
-
-int parse_warps(const std::string& list, std::string_view text) {
-    int value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault != std::errc() || end != text.data() + text.size() || value < 1 || value > most_warps)
-        throw InputError(fmt::format("--occupancy {}: '{}' is not a number of warps from 1 to {}",
-                                     list, text, most_warps));
-    return value;
-}
-
-// A range means the multiples of the group size in it; a single number must be one.
-void add_range(const std::string& list, std::string_view part, int group_warps,
-               std::set<int>& concurrent) {
-    const std::size_t dash = part.find('-');
-    const int low = parse_warps(list, part.substr(0, dash));
-    const int high =
-        dash == std::string_view::npos ? low : parse_warps(list, part.substr(dash + 1));
-    if (low > high)
-        throw InputError(
-            fmt::format("--occupancy {}: {} is above {}; write {}-{}", list, low, high, high, low));
-    bool any = false;
-    for (int warps = low; warps <= high; ++warps) {
-        if (warps % group_warps != 0) continue;
-        concurrent.insert(warps / group_warps);
-        any = true;
-    }
-    if (!any)
-        throw InputError(
-            fmt::format("--occupancy {}: '{}' contains no multiple of the group size, "
-                        "{} warps",
-                        list, part, group_warps));
-}
-
-std::set<int> listed_occupancies(const std::string& list, int group_warps) {
-    std::set<int> concurrent;
-    for (std::size_t begin = 0; begin <= list.size();) {
-        const std::size_t end = std::min(list.find(',', begin), list.size());
-        add_range(list, std::string_view(list).substr(begin, end - begin), group_warps, concurrent);
-        begin = end + 1;
-    }
-    return concurrent;
-}
 
 namespace fs = std::filesystem;
 
@@ -153,25 +106,6 @@ void add_help_end(const Command& command, const HelpEnd& end) {
 void add_plot_option(const Command& command, std::string& path, const std::string& picture) {
     command.add_option("--plot", path, "Draw to FILE.svg, .png or .html with gnuplot: " + picture)
         .type_name("FILE");
-}
-
-std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
-                             const GpuProfile& profile, std::vector<std::string>& assumptions) {
-    analysis::LaunchChoice choice{.group_warps = options.group_warps,
-                                  .concurrent_groups = options.concurrent_groups,
-                                  .groups = options.groups};
-    if (!options.occupancy) return {analysis::chosen_launch(choice, kernel, profile, assumptions)};
-    const int group_warps =
-        options.group_warps.value_or(kernel.launch.value_or(Launch()).group_warps);
-    const std::set<int> concurrent = *options.occupancy == "all"
-                                         ? analysis::all_occupancies(group_warps, profile)
-                                         : listed_occupancies(*options.occupancy, group_warps);
-    std::vector<Launch> result;
-    for (const int groups : concurrent) {
-        choice.concurrent_groups = groups;
-        result.push_back(analysis::chosen_launch(choice, kernel, profile, assumptions));
-    }
-    return result;
 }
 
 }  // namespace occupipe::cli

@@ -9,9 +9,6 @@
 
 #include "cli/exit_codes.h"
 #include "cli/option.h"
-#include "core/gpu_profile.h"
-#include "core/kernel.h"
-#include "core/launch.h"
 
 namespace occupipe::cli {
 
@@ -46,20 +43,5 @@ NamedPath device_file(const std::string& device);
 
 // Adds --plot. `picture` says what is drawn, for the help text.
 void add_plot_option(const Command& command, std::string& path, const std::string& picture);
-
-// The launch from the command line; what is absent comes from the kernel file.
-struct LaunchOptions {
-    std::optional<int> group_warps;
-    std::optional<int> concurrent_groups;
-    std::optional<std::int64_t> groups;
-    std::optional<std::string> occupancy;  // "all", or a list such as "1-10" or "4,8,16" [warps]
-};
-
-// The launches to predict: one, or one per occupancy. Without any number of groups each core runs
-// as many as it holds at once. A launch that is the kernel file's alone is made to fit the
-// profile's limits where that leaves its work as it is, and the assumptions say so. Throws
-// InputError when the limits do not admit a launch.
-std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
-                             const GpuProfile& profile, std::vector<std::string>& assumptions);
 
 }  // namespace occupipe::cli

@@ -3,18 +3,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "analysis/explanation/line_intervals.h"
+#include "ask/answer.h"
 #include "ask/assumed_latency.h"
-#include "ask/memory/memory_pricing.h"
-#include "ask/prepared_launch.h"
-#include "ask/profile_for_kernel.h"
+#include "ask/kernels_in.h"
 #include "ask/shipped_files.h"
-#include "ask/weak_values.h"
 #include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/commands.h"
@@ -33,7 +29,6 @@
 #include "report/text/prediction_output.h"
 #include "sim/models/kernel_analysis.h"
 #include "sim/models/registry.h"
-#include "sim/models/shared_work.h"
 
 namespace occupipe::cli {
 namespace {
@@ -56,6 +51,10 @@ constexpr const char* examples =
     "occupipe predict saxpy.cu --kernel saxpy --grid 64 --block 256 \\\n"
     "    --args 'x=f32[16384] y=f32[16384] 2.5 16384' --profile rtx-2070\n"
     "occupipe predict matmul.cu --launch matmul.yaml --profile rtx-2070 --model all";
+
+struct LaunchOptions : analysis::LaunchChoice {
+    std::optional<std::string> occupancy;
+};
 
 struct Options {
     KernelsInRequest kernel;  // or a graph, as a file or a shipped name
@@ -83,10 +82,6 @@ struct Options {
     bool report = false;  // the page alone, with more on it
 };
 
-void warn(const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) fmt::print(stderr, "occupipe: warning: {}\n", line);
-}
-
 // What was said of memory and no chosen model uses is refused.
 void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>& chosen) {
     const auto unused = [&](const Model* model) { return unused_memory(*model, memory).size(); };
@@ -103,13 +98,6 @@ void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>&
         "gpuperf, mdm and mdm-divergent; none of these is among the chosen models");
 }
 
-struct Input {
-    std::string file;  // as in messages
-    Kernel kernel;
-    std::vector<std::string> assumptions;
-    std::optional<analysis::KernelIn> in = {};  // of machine code
-};
-
 // The outputs must not replace what is read.
 void keep_outputs_apart(const Options& options, const std::string& kernel) {
     keep_apart({{"KERNEL", kernel},
@@ -120,29 +108,6 @@ void keep_outputs_apart(const Options& options, const std::string& kernel) {
                 {"--trace", options.explain.trace},
                 {"--page", options.annotate.page}});
     report::check_plot_file(options.plot, options.explain.force);
-}
-
-Input read_input(const Options& options, const GpuProfile& profile) {
-    if (!asks_for_machine_code(options.kernel)) {
-        const std::string& file = options.kernel.execution.kernels;
-        if (file.empty()) throw InputError("which kernel? KERNEL is a file or a shipped name");
-        const auto path = analysis::shipped_kernel(file);
-        keep_outputs_apart(options, path);
-        return {file, read_kernel(path), {}};
-    }
-    if (options.launch.group_warps) throw InputError(analysis::no_group_warps_of_code);
-    const LaunchPlan plan = plan_of(options.kernel.execution);
-    Input input;
-    input.file = kernels_of(options.kernel.execution, plan);
-    keep_outputs_apart(options, input.file);
-    KernelsInRequest request = options.kernel;
-    request.execution.limit = options.limit;
-    if (options.memory_pricing != "none") request.memory_cores = profile.cores;
-    analysis::KernelIn in = read_kernel_in(request, plan, &profile);
-    input.kernel = in.kernel();
-    input.assumptions = in.assumptions;
-    input.in = std::move(in);
-    return input;
 }
 
 analysis::MemoryPricing pricing_word(const Options& options) {
@@ -158,241 +123,189 @@ analysis::CacheSizes asked_caches(const Options& options) {
             .second_from = "--l2-bytes"};
 }
 
-analysis::PricedMemory price_memory(const Options& options, const Kernel& kernel,
-                                    const GpuProfile& profile) {
-    return analysis::price_memory(kernel, profile, pricing_word(options), asked_caches(options));
+analysis::Question question_of(const Options& options) {
+    analysis::Question question;
+    question.source = options.kernel.source();
+    question.gpu = options.profile;
+    question.changes = {
+        .uses = options.uses, .what_ifs = options.what_ifs, .classes = options.assumed_classes};
+    question.launches = {options.launch, options.launch.occupancy};
+    question.models = options.models;
+    question.memory = {.pricing = pricing_word(options),
+                       .caches = asked_caches(options),
+                       .predicted_order = options.memory_order == "predicted"};
+    question.run = {.policy = parse_policy(options.policy),
+                    .select = parse_select(options.select),
+                    .order = parse_order(options.order),
+                    .stall_counts = options.stall_counts,
+                    .estimate = options.estimate,
+                    .behaviour = options.memory};
+    return question;
 }
 
-using Prepared = analysis::PreparedLaunch;
-
-// `kernel`: with the reuse of its own launch.
-Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>& in,
-                 const Kernel& kernel, const GpuProfile& profile, const Launch& launch) {
-    analysis::PrepareOptions how{.pricing = pricing_word(options),
-                                 .caches = asked_caches(options),
-                                 .occupancy_asked = options.launch.occupancy.has_value()};
-    if (options.memory_order == "predicted")
-        how.again = SimulationOptions{.policy = parse_policy(options.policy),
-                                      .select = parse_select(options.select),
-                                      .order = parse_order(options.order)};
-    const analysis::KernelIn* const code = in ? &*in : nullptr;
-    return analysis::prepared_launch(code, analysis::told_for(code, kernel, profile, launch, how),
-                                     profile, launch, how);
-}
-
-KernelOrigin origin_of(const Options& options, const std::optional<analysis::KernelIn>& in) {
-    KernelOrigin origin{.file = kernel_path(options.kernel)};
-    if (in) {
+KernelOrigin origin_of(const std::string& file, const analysis::Ready& ready) {
+    KernelOrigin origin{.file = file};
+    if (const analysis::KernelIn* const in = ready.code()) {
         origin.code = in->code.get();
         origin.architecture = in->architecture;
     }
     return origin;
 }
 
-// What a model refuses, with the file: the model knows lines of it at most.
-template <typename Run>
-auto with_file(const std::string& file, const Run& run) {
-    try {
-        return run();
-    } catch (const InputError& error) {
-        const std::string what = error.what();
-        throw InputError(what.find(file) == std::string::npos ? file + ": " + what : what);
-    }
-}
-
 // The simulation at every occupancy, and what would help.
-report::KernelPageMore more_of_page(const Options& options, const Kernel& kernel,
-                                    const std::optional<analysis::KernelIn>& in,
-                                    const GpuProfile& profile, const Prepared& own,
+report::KernelPageMore more_of_page(const analysis::Question& question,
+                                    const analysis::Answer& answer,
                                     const ModelOptions& model_options) {
+    const analysis::Told& own = answer.launches.front();
     report::KernelPageMore more;
-    if (in) more.occupancy = in->occupancy;
+    if (const analysis::KernelIn* const in = answer.ready.code()) more.occupancy = in->occupancy;
     // The same groups, so many at once: up to as many as there are, which is what fits.
-    std::vector<Prepared> shapes;
+    std::vector<analysis::Told> shapes;
     for (int at_once = 1; at_once <= own.launch.concurrent_groups; ++at_once) {
         Launch shape = own.launch;
         shape.concurrent_groups = at_once;
-        shapes.push_back(prepare(options, in, kernel, profile, shape));
+        shapes.push_back(analysis::told(answer.ready, shape, {.run = question.run}));
     }
     more.occupancies.resize(shapes.size());
     const Model& pipeline = find_model("pipeline");
     parallel_for(shapes.size(), [&](std::size_t i) {
-        more.occupancies[i] = pipeline.predict(shapes[i].memory.profile, shapes[i].memory.kernel,
-                                               shapes[i].launch, model_options);
+        more.occupancies[i] = analysis::predict(shapes[i], pipeline, model_options);
     });
-    more.what_ifs = analysis::sensitivities(own.memory.profile, own.memory.kernel, own.launch,
+    more.what_ifs = analysis::sensitivities(own.profile(), own.kernel(), own.launch,
                                             model_options.simulation());
     if (!more.what_ifs.empty())
         more.cycles = more.what_ifs.front().cycles + more.what_ifs.front().gain;
     return more;
 }
 
-analysis::Prepare pricing_of(const Options& options) {
-    return [&options](const Kernel& told, const GpuProfile& drawn) {
-        analysis::PricedMemory priced = price_memory(options, told, drawn);
+analysis::Prepare pricing_of(const analysis::Ready& ready) {
+    return [&ready](const Kernel& told, const GpuProfile& drawn) {
+        analysis::PricedMemory priced = analysis::reprice(ready, told, drawn);
         return analysis::PreparedKernel{std::move(priced.kernel), std::move(priced.profile)};
     };
 }
 
-bool priced(const Options& options, const Prepared& one) {
-    return options.memory_pricing != "none" && !one.memory.rows.empty();
+bool priced(const analysis::Ready& ready, const analysis::Told& one) {
+    return ready.memory.pricing != analysis::MemoryPricing::none &&
+           !one.priced->memory.rows.empty();
 }
 
 // Intervals of lines and instructions, where the draws of --uncertainty can be afforded.
-void tell_intervals(analysis::Annotation& annotation, const Prepared& one,
-                    const GpuProfile& profile, const Options& options,
-                    const SimulationOptions& simulation) {
-    const int draws = analysis::draws_by_line(annotation, *options.explain.uncertainty);
+void tell_intervals(analysis::Annotation& annotation, const analysis::Answer& answer,
+                    const ExplainOptions& options, const SimulationOptions& simulation) {
+    const analysis::Told& one = answer.launches.front();
+    const int draws = analysis::draws_by_line(annotation, *options.uncertainty);
     if (draws == 0) {
         annotation.notes.emplace_back(
             "lines have no intervals: fewer than 20 draws, or one simulation executes too many "
             "instructions for 20");
         return;
     }
-    if (priced(options, one))
-        analysis::add_intervals(annotation, profile, one.told, one.launch, simulation, draws,
-                                options.explain.seed, pricing_of(options));
+    if (priced(answer.ready, one))
+        analysis::add_intervals(annotation, answer.ready.profile, one.priced->told, one.launch,
+                                simulation, draws, options.seed, pricing_of(answer.ready));
     else
-        analysis::add_intervals(annotation, one.memory.profile, one.memory.kernel, one.launch,
-                                simulation, draws, options.explain.seed);
+        analysis::add_intervals(annotation, one.profile(), one.kernel(), one.launch, simulation,
+                                draws, options.seed);
 }
 
-void predict(const Options& options) {
-    GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
-    Input input = read_input(options, profile);
-    const std::string& file = input.file;
-    const Kernel& kernel = input.kernel;
-    const std::vector<std::string>& of_input = input.assumptions;
-    const std::optional<analysis::KernelIn>& in = input.in;
-    const bool again = options.memory_order == "predicted";
-    if (again && !(in && in->memory))
-        throw InputError(
-            "--memory-order predicted: for CUDA source, PTX and machine code, and not with "
-            "--memory none");
-    std::vector<std::string> assumptions = of_input;
-    analysis::ProfileForKernel adapted = analysis::profile_for_kernel(
-        kernel, std::move(profile),
-        {.uses = options.uses, .what_ifs = options.what_ifs, .classes = options.assumed_classes});
-    profile = std::move(adapted.profile);
-    const GpuProfile& offered = adapted.offered;
-    std::ranges::move(adapted.asked, std::back_inserter(assumptions));
-    std::vector<std::string> unasked = std::move(adapted.unasked);
-    const auto chosen = find_models(options.models);
-    require_use(options.memory, chosen);
-    if (in)
-        if (auto said = analysis::other_architecture(*in, profile); !said.empty())
-            unasked.push_back(std::move(said));
-    std::vector<Prepared> prepared;
-    for (const Launch& shape : launches(options.launch, kernel, profile, unasked)) {
-        prepared.push_back(prepare(options, in, kernel, profile, shape));
-        const analysis::PricedMemory& memory = prepared.back().memory;
-        analysis::require_timings(memory.profile, memory.kernel, file, offered);
+// Each warning once.
+class Warnings {
+public:
+    void add(const std::string& line) {
+        if (std::ranges::find(said_, line) != said_.end()) return;
+        said_.push_back(line);
+        fmt::print(stderr, "occupipe: warning: {}\n", line);
     }
-    if ((options.l1_bytes || options.l2_bytes) && prepared.front().memory.rows.empty())
-        throw InputError(
-            "--l1-bytes and --l2-bytes: the kernel does not tell what its instructions ask of the "
-            "memory; 'occupipe extract' writes kernels that do");
-    if (!options.plot.empty()) report::require_curve(prepared.size());
-    std::vector<std::string> warnings;
-    const auto warn_once = [&](const std::vector<std::string>& lines) {
-        for (const std::string& line : lines) {
-            if (std::ranges::find(warnings, line) != warnings.end()) continue;
-            warnings.push_back(line);
-            warn({line});
-        }
-    };
-    if (options.csv) warn_once(unasked);  // CSV has no place for them
-    std::ranges::move(unasked, std::back_inserter(assumptions));
-    for (Prepared& one : prepared) {
-        if (options.csv) warn_once(one.said);
-        std::vector<std::string> weak =
-            analysis::weak_values(one.memory.kernel, one.memory.profile);
-        warn_once(weak);
-        std::ranges::move(weak, std::back_inserter(one.said));
+    // Those that make predictions doubtful; `all`: those that were not asked for, too.
+    void add(const analysis::Notes& notes, bool all) {
+        for (const analysis::Note& one : notes)
+            if (one.kind == analysis::Note::Kind::weak || (all && !analysis::asked_for(one.kind)))
+                add(analysis::text(one));
     }
 
-    ModelOptions model_options{.policy = parse_policy(options.policy),
-                               .select = parse_select(options.select),
-                               .order = parse_order(options.order),
-                               .stall_counts = options.stall_counts,
-                               .memory = options.memory,
-                               .estimate = options.estimate};
+private:
+    std::vector<std::string> said_;
+};
+
+void predict(const Options& options) {
+    const analysis::Question question = question_of(options);
+    ExecutionRequest execution = options.kernel.execution;
+    execution.limit = options.limit;
+    std::string path;
+    analysis::Asking asking{.reading = reading_of(execution)};
+    asking.reading.found = [&](const std::string& file) {
+        path = file;
+        keep_outputs_apart(options, file);
+    };
+    analysis::Answer answer =
+        analysis::asked(question, read_profile(analysis::shipped_profile(options.profile)), asking);
+    const analysis::Ready& ready = answer.ready;
+    require_use(options.memory, answer.models);
+    if (!options.plot.empty()) report::require_curve(answer.launches.size());
+    Warnings warnings;
+    warnings.add(ready.notes, options.csv);  // CSV has no place for all
+    warnings.add(answer.fitted, options.csv);
+    for (const analysis::Told& one : answer.launches) {
+        warnings.add(one.notes, options.csv);
+        warnings.add(one.priced->notes, options.csv);
+    }
+
+    ModelOptions model_options = question.run.options();
     RunLimit limit(options.limit);
     limit.apply(model_options);
-    report::PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
-    set.predictions.resize(chosen.size() * prepared.size());
-    limit.expect(set.predictions.size());
-    std::vector<SharedWork> shared(prepared.size());
-    std::vector<Problem> problems;
-    for (const Prepared& one : prepared)
-        problems.push_back(with_file(
-            file, [&] { return Problem(one.memory.profile, one.memory.kernel, one.launch); }));
-    sim::RunViews views(prepared.size() == 1 ? wanted_views(options.explain, options.annotate.any())
-                                             : sim::RunViews::Wanted{});
-    const auto observed = std::ranges::find_if(chosen, &Model::observable) - chosen.begin();
-    parallel_for(set.predictions.size(), [&](std::size_t i) {
-        const Model& model = *chosen[i / prepared.size()];
-        const Prepared& one = prepared[i % prepared.size()];
-        ModelOptions own_options = model_options;
-        own_options.shared = &shared[i % prepared.size()];
-        if (std::cmp_equal(i / prepared.size(), observed))
-            own_options.observers = views.observers();
-        if (options.memory_pricing != "none")
-            own_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(one.memory);
-        set.predictions[i] = with_file(
-            file, [&] { return model.predict(problems[i % prepared.size()], own_options); });
-        std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));
-        std::ranges::copy(one.said, std::back_inserter(set.predictions[i].assumptions));
-        std::ranges::move(unused_memory(model, options.memory),
-                          std::back_inserter(set.predictions[i].assumptions));
-        limit.add_done();
-    });
-    if (in)
-        for (Prediction& one : set.predictions)
-            if (auto said = analysis::shorter_than_absent(*in, profile, one.launch, one.cycles);
-                !said.empty()) {
-                warn_once({said});
-                one.assumptions.push_back(std::move(said));
-            }
-    const Prepared& first = prepared.front();
+    limit.apply(asking);
+    sim::RunViews views(answer.launches.size() == 1
+                            ? wanted_views(options.explain, options.annotate.any())
+                            : sim::RunViews::Wanted{});
+    asking.observers = views.observers();
+    analysis::predict_all(answer, question, asking);
+    const report::PredictionSet set{ready.kernel().name, options.profile, ready.profile.device.name,
+                                    answer.predictions};
+    for (const Prediction& one : set.predictions)
+        for (const analysis::Note& note : analysis::too_short(ready, one.launch, one.cycles))
+            warnings.add(analysis::text(note));
+    const analysis::Told& first = answer.launches.front();
+    const std::vector<analysis::MemoryRow>& memory_rows = first.priced->memory.rows;
     Explanation why;
-    views.run(problems.front(), model_options.simulation());
+    views.run(*first.problem, model_options.simulation());
     if (options.explain.any()) {
-        if (prepared.size() > 1)
+        if (answer.launches.size() > 1)
             throw InputError(
                 "--stalls, --timeline, --svg, --trace, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
         const Unprepared before{
-            .kernel = first.told, .profile = profile, .prepare = pricing_of(options)};
-        why = explain(views, first.memory.profile, first.memory.kernel, first.launch,
+            .kernel = first.priced->told, .profile = ready.profile, .prepare = pricing_of(ready)};
+        why = explain(views, first.profile(), first.kernel(), first.launch,
                       model_options.simulation(), options.explain,
-                      priced(options, first) ? &before : nullptr);
+                      priced(ready, first) ? &before : nullptr);
     }
     if (options.annotate.any()) {
-        if (prepared.size() > 1)
+        if (answer.launches.size() > 1)
             throw InputError("--annotate and --page are of one launch; choose one --occupancy");
         analysis::Annotation annotation =
-            annotation_of(*views.stalls(), first.memory.kernel, first.launch,
-                          origin_of(options, in), options.annotate);
-        if (options.memory_pricing == "per-access")
-            analysis::add_hits(annotation, first.memory.rows);
+            annotation_of(*views.stalls(), first.kernel(), first.launch, origin_of(path, ready),
+                          options.annotate);
+        if (question.memory.pricing == analysis::MemoryPricing::per_access)
+            analysis::add_hits(annotation, memory_rows);
         if (options.explain.uncertainty)
-            tell_intervals(annotation, first, profile, options, model_options.simulation());
+            tell_intervals(annotation, answer, options.explain, model_options.simulation());
         why.text += annotation_text(annotation, options.annotate);
         why.json["annotation"] = report::to_json(annotation);
         report::KernelPageMore more;
-        if (options.report) more = more_of_page(options, kernel, in, profile, first, model_options);
+        if (options.report) more = more_of_page(question, answer, model_options);
         write_page(set, annotation, options.annotate, options.explain.force, more);
     }
     if (options.report) return;
     // Executions are the launch's, times the last core's: shares only where groups are alike.
-    const bool alike = !kernel.groups || kernel.groups->kinds.size() == 1;
+    const auto& groups = ready.kernel().groups;
+    const bool alike = !groups || groups->kinds.size() == 1;
     const Prediction* const shares_of = alike ? &set.predictions.front() : nullptr;
     if (options.json) {
         nlohmann::ordered_json json = report::to_json(set);
         json.update(why.json);
-        if (!first.memory.rows.empty())
-            json["memory"] = report::memory_json(first.memory, shares_of);
+        if (!memory_rows.empty())
+            json["memory"] = report::memory_json(first.priced->memory, shares_of);
         fmt::print("{}\n", json.dump(2));
     } else if (options.csv) {
         fmt::print("{}", report::to_csv(set));
@@ -400,8 +313,8 @@ void predict(const Options& options) {
         fmt::print(stderr, "{}", why.text);  // no part of the table
     } else {
         fmt::print("{}{}", report::to_text(set), why.text);
-        if (prepared.size() == 1 && !first.memory.rows.empty())
-            fmt::print("\n{}", report::memory_table(first.memory, shares_of));
+        if (answer.launches.size() == 1 && !memory_rows.empty())
+            fmt::print("\n{}", report::memory_table(first.priced->memory, shares_of));
     }
     if (!options.plot.empty())
         report::write_plot(options.plot, report::prediction_plot(set), options.explain.force);

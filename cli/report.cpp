@@ -31,7 +31,7 @@ struct Arguments {
 // Whether the page is of a kernel: its file, or the launch file alone, says so.
 bool is_of_kernel(const Arguments& arguments) {
     return !arguments.kernel.profile.empty() || analysis::names_kernels(arguments.folder) ||
-           tells_launch(arguments.kernel.kernel.execution);
+           analysis::describes_launch(arguments.kernel.kernel.execution);
 }
 
 void report_kernel(Arguments& arguments) {

@@ -89,7 +89,8 @@ std::size_t places_of(const std::vector<PlanStep>& steps, const std::string& ker
 
 // The kernels' traffic as the caches of --cache device let it through. Executes them once more.
 void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
-                 const ExecutionRequest& execution, const LaunchPlan& plan) {
+                 const ExecutionRequest& execution, const LaunchPlan& plan,
+                 const analysis::KernelFile& file) {
     const GpuProfile profile = read_profile(analysis::shipped_profile(request.caches));
     for (KernelParameters& kernel : kernels) {
         const std::string name = kernel.kernel.substr(0, kernel.kernel.find('('));
@@ -97,12 +98,14 @@ void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
             throw InputError(fmt::format(
                 "--cache device: the plan launches '{}' at several places; give each a file",
                 name));
-        KernelsInRequest one;
-        one.execution = execution;
-        one.execution.kernel = name;
-        one.sample = "all";
-        one.memory_cores = profile.cores;
-        const analysis::KernelIn in = read_kernel_in(one, plan, nullptr);
+        const analysis::KernelIn in =
+            analysis::kernel_in(plan, file,
+                                {.kernel = name,
+                                 .sample = {},
+                                 .memory_cores = profile.cores,
+                                 .execute = reading_of(execution).execute});
+        for (const std::string& line : in.warnings)
+            fmt::print(stderr, "occupipe: warning: {}\n", line);
         for (const std::string& said : analysis::set_traffic(kernel, in.kernel(), profile,
                                                              {.first = request.l1_bytes,
                                                              .second = request.l2_bytes,
@@ -120,7 +123,7 @@ std::vector<KernelParameters> executed(const std::string& path, bool is_launch_f
     const analysis::KernelFile file = read_kernels(execution, plan);
     extract::PlanRun run(plan, file.cubin, file.ptx);
     std::vector<KernelParameters> kernels = extract::parameters_of(run_watched(run, execution, {}));
-    if (!request.caches.empty()) pass_caches(kernels, request, execution, plan);
+    if (!request.caches.empty()) pass_caches(kernels, request, execution, plan, file);
     return kernels;
 }
 

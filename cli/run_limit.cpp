@@ -38,22 +38,49 @@ void add_limit_option(const Command& command, std::string& limit) {
         .type_name("N|Ns");
 }
 
-RunLimit::RunLimit(const std::string& text) : terminal_(isatty(STDERR_FILENO) != 0) {
+Limit parse_limit(const std::string& text, const std::string& counted) {
     const std::string_view view = text;
+    Limit limit;
     if (view.ends_with('s'))
-        seconds_ = number_of<double>(view.substr(0, view.size() - 1));
+        limit.seconds = number_of<double>(view.substr(0, view.size() - 1));
     else
-        instructions_ = number_of<std::int64_t>(view);
-    if (!instructions_ && !(seconds_ && std::isfinite(*seconds_)))
+        limit.count = number_of<std::int64_t>(view);
+    if (!limit.count && !(limit.seconds && std::isfinite(*limit.seconds)))
         throw InputError(
-            fmt::format("--limit {}: expected a positive number of instructions, such "
+            fmt::format("--limit {}: expected a positive number of {}, such "
                         "as 1000000, or of seconds, such as 60s",
-                        text));
+                        text, counted));
+    return limit;
 }
 
+bool ProgressLine::is_terminal() { return isatty(STDERR_FILENO) != 0; }
+
+void ProgressLine::show(double elapsed, const std::string& text) {
+    next_ = elapsed + (terminal_ ? seconds_between_terminal_lines : seconds_between_lines);
+    shown_ = true;
+    fmt::print(stderr, "{}{:.0f} s: {}{}", terminal_ ? "\r\033[K" : "", elapsed, text,
+               terminal_ ? "" : "\n");
+    std::fflush(stderr);
+}
+
+void ProgressLine::end() const {
+    if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
+}
+
+RunLimit::RunLimit(const std::string& text) : limit_(parse_limit(text)) {}
+
 void RunLimit::apply(ModelOptions& options) {
-    options.max_simulated = instructions_.value_or(std::numeric_limits<std::int64_t>::max() / 4);
+    options.max_simulated = limit_.count.value_or(std::numeric_limits<std::int64_t>::max() / 4);
     options.checkpoint = [this](const RunProgress& progress) { check(progress); };
+}
+
+void RunLimit::apply(analysis::Asking& asking) {
+    ModelOptions options;
+    apply(options);
+    asking.max_simulated = options.max_simulated;
+    asking.checkpoint = options.checkpoint;
+    asking.expect = [this](std::size_t predictions) { expect(predictions); };
+    asking.done = [this] { add_done(); };
 }
 
 void RunLimit::add_done() {
@@ -71,18 +98,12 @@ void RunLimit::check(const RunProgress& progress) {
     if (StopOnSignal::stopped())
         throw Interrupted(fmt::format("interrupted after {:.1f} s: {}{}", elapsed, done_text(),
                                       to_text(progress)));
-    if (seconds_ && elapsed > *seconds_)
-        throw LimitReached(fmt::format("no answer after {:.3g} s (--limit): {}{}", *seconds_,
+    if (limit_.seconds && elapsed > *limit_.seconds)
+        throw LimitReached(fmt::format("no answer after {:.3g} s (--limit): {}{}", *limit_.seconds,
                                        done_text(), to_text(progress)));
-    if (elapsed >= next_line_) show(progress, elapsed);
-}
-
-// On a terminal the line is rewritten in place.
-void RunLimit::show(const RunProgress& progress, double elapsed) {
-    next_line_ = elapsed + (terminal_ ? seconds_between_terminal_lines : seconds_between_lines);
-    fmt::print(stderr, "{}{:.0f} s: {}{}{}", terminal_ ? "\r\033[K" : "", elapsed, done_text(),
-               progress.issued == 0 ? "simulating" : to_text(progress), terminal_ ? "" : "\n");
-    std::fflush(stderr);
+    if (line_.due(elapsed))
+        line_.show(elapsed,
+                   done_text() + (progress.issued == 0 ? "simulating" : to_text(progress)));
 }
 
 }  // namespace occupipe::cli

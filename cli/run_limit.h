@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "ask/answer.h"
 #include "cli/console.h"
 #include "cli/option.h"
 #include "sim/models/model.h"
@@ -17,19 +18,44 @@ namespace occupipe::cli {
 // Adds --limit. `limit` holds the default.
 void add_limit_option(const Command& command, std::string& limit);
 
+// Seconds of the whole command, or so many of what is counted.
+struct Limit {
+    std::optional<double> seconds;
+    std::optional<std::int64_t> count;
+};
+
+// "90s", "0.5s"; "1000000". Throws InputError for anything else, which names what is counted.
+Limit parse_limit(const std::string& text, const std::string& counted = "instructions");
+
+// How far a command has come, from two seconds on: rewritten in place on a terminal, else a line
+// every ten seconds.
+class ProgressLine {
+public:
+    bool due(double elapsed) const { return elapsed >= next_; }
+    void show(double elapsed, const std::string& text);
+    void end() const;  // the next line is another's
+
+private:
+    bool terminal_ = is_terminal();
+    bool shown_ = false;
+    double next_ = 2;  // seconds after the start
+
+    static bool is_terminal();
+};
+
 // What a command spends on simulations: ends them at --limit and at Ctrl-C, and shows from two
 // seconds on how far they are. Must outlive the simulations.
 //   RunLimit limit("60s");
 //   limit.apply(model_options);
 class RunLimit {
 public:
-    // "90s", "0.5s": seconds of the whole command; "1000000": instructions that each simulation may
-    // issue one by one. Throws InputError for anything else.
+    // As parse_limit(): seconds, or instructions that each simulation may issue one by one.
     explicit RunLimit(const std::string& text);
     RunLimit(const RunLimit&) = delete;
     RunLimit& operator=(const RunLimit&) = delete;
 
     void apply(ModelOptions& options);
+    void apply(analysis::Asking& asking);
 
     // How many predictions there are in all; one of them is done.
     void expect(std::size_t predictions) { expected_ = predictions; }
@@ -39,18 +65,15 @@ private:
     using Clock = std::chrono::steady_clock;
 
     void check(const RunProgress& progress);
-    void show(const RunProgress& progress, double elapsed);
     std::string done_text() const;
 
     StopOnSignal stop_;
     Clock::time_point start_ = Clock::now();
-    std::optional<double> seconds_;
-    std::optional<std::int64_t> instructions_;
+    Limit limit_;
     std::mutex mutex_;  // of what follows
     std::size_t expected_ = 0;
     std::size_t done_ = 0;
-    double next_line_ = 2;  // seconds after the start
-    bool terminal_ = false;
+    ProgressLine line_;
 };
 
 }  // namespace occupipe::cli

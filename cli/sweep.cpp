@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "cli/console.h"
 #include "cli/options.h"
 #include "cli/reported.h"
+#include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "sim/engine/run_progress.h"
@@ -65,23 +65,10 @@ analysis::SweepShard shard_of(const std::string& text) {
 }
 
 analysis::SweepLimit limit_of(const std::string& text) {
-    analysis::SweepLimit limit{.text = text};
-    const bool seconds = text.ends_with('s');
-    const char* const end = text.data() + text.size() - (seconds ? 1 : 0);
-    const auto read = [&](auto& value) {
-        const auto [stop, fault] = std::from_chars(text.data(), end, value);
-        return fault == std::errc() && stop == end && value > 0;
-    };
-    if (seconds) {
-        limit.instructions = std::numeric_limits<std::int64_t>::max() / 4;
-        if (read(limit.seconds) && std::isfinite(limit.seconds)) return limit;
-    } else if (read(limit.instructions)) {
-        return limit;
-    }
-    throw InputError(
-        fmt::format("--limit {}: expected a positive number of instructions, such as 1000000, or "
-                    "of seconds, such as 60s",
-                    text));
+    const Limit limit = parse_limit(text);
+    return {.instructions = limit.count.value_or(std::numeric_limits<std::int64_t>::max() / 4),
+            .seconds = limit.seconds.value_or(0),
+            .text = text};
 }
 
 // "1200000 of 5000000 predictions, 3:12 left": rewritten in place on a terminal, else a line every

@@ -41,6 +41,8 @@ confine("^nlohmann/"                              "^((core/files|bench/harness|b
 confine("^CLI/"                                   "^cli/option\\.cpp$")
 confine("^(nanobind/|Python\\.h$)"                "^python/bindings/")
 confine("^llvm/"                                  "^automatch/instrument/")
+# Nobody walks a second road from a question to a prediction (ask/answer.h).
+confine("^ask/(memory/|substitutes\\.h|weak_values\\.h)" "^ask/")
 # Of bench, ask takes compilers and names of instructions; it measures nothing.
 confine("^bench/((harness|model|kernel|offline|opencl)/|[^/]*$)" "^(bench|analysis|report|cli|automatch)/")
 confine("^(gtest|gmock)/"                         "^tests/")

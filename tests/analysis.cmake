@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(analysis_test KIND unit ONE_PROCESS
-    SOURCES analysis/published_test.cpp analysis/self_check_test.cpp analysis/ncu_report_test.cpp analysis/profiler_metrics_test.cpp analysis/roofline_predictions_test.cpp analysis/intensity_sweep_test.cpp analysis/lint_test.cpp ask/stand_ins_test.cpp ask/shipped_files_test.cpp analysis/suite_index_test.cpp analysis/measured_graph_test.cpp analysis/issue_choice_test.cpp analysis/comparison_test.cpp
+    SOURCES analysis/published_test.cpp analysis/self_check_test.cpp analysis/ncu_report_test.cpp analysis/profiler_metrics_test.cpp analysis/roofline_predictions_test.cpp analysis/intensity_sweep_test.cpp analysis/lint_test.cpp ask/substitutes_test.cpp ask/shipped_files_test.cpp analysis/suite_index_test.cpp analysis/measured_graph_test.cpp analysis/issue_choice_test.cpp analysis/comparison_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
 occupipe_test(exchange_test KIND unit ONE_PROCESS
     SOURCES analysis/exchange/accelsim_test.cpp analysis/exchange/export_tables_test.cpp analysis/exchange/imported_test.cpp
@@ -8,6 +8,10 @@ occupipe_test(exchange_test KIND unit ONE_PROCESS
 occupipe_test(kernels_in_test KIND unit SHARDS 4 FULL *KernelsIn*
     SOURCES ask/kernels_in_test.cpp ask/memory_pricing_test.cpp ask/kernel_memory_test.cpp ask/working_set_curve_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
+# One question through all doors, in one process.
+occupipe_test(six_doors_test KIND cli SHARDS 2
+    SOURCES ask/six_doors_test.cpp
+    LINK occupipe_sim_test_support occupipe::cli occupipe::analysis occupipe::ask occupipe::sim occupipe::core GTest::gmock nlohmann_json::nlohmann_json)
 occupipe_test(report_text_test KIND unit ONE_PROCESS
     SOURCES report/timing_table_test.cpp report/literature_profiles_test.cpp report/backend_agreement_test.cpp report/hull_figure_test.cpp report/mix_figures_test.cpp report/quadrant_split_test.cpp
     LINK occupipe::report occupipe::core)

@@ -26,6 +26,7 @@ foreach(case
         "fit/laws_use_ceres.h|#include <ceres/ceres.h>|only files matching"
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
         "ask/uses_analysis.cpp|#include \"analysis/sweep/sweep.h\"|ask may not include from analysis"
+        "cli/second_road.cpp|#include \"ask/memory/memory_pricing.h\"|only files matching"
         "ask/measures.cpp|#include \"bench/harness/harness.h\"|only files matching"
         "report/uses_cli.cpp|#include \"cli/console.h\"|report may not include from cli"
         "analysis/uses_report.cpp|#include \"report/text/wrap.h\"|analysis may not include from report"
@@ -73,6 +74,10 @@ occupipe_source_test(Project.SourceCheckWantsTheOwnHeaderFirst CheckSources.cmak
 occupipe_source_test(Project.SourceCheckWantsPragmaOnce CheckSources.cmake ${planted}/own_header
     PASS_REGULAR_EXPRESSION "core/b.h: pragma once is missing")
 
+file(WRITE ${planted}/second_road/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
+file(WRITE ${planted}/second_road/cli/a.cpp "// SPDX-License-Identifier: MIT\n\nvoid a() { price_memory(kernel, profile); }\n")
+occupipe_source_test(Project.SourceCheckRefusesASecondRoad CheckSources.cmake ${planted}/second_road
+    PASS_REGULAR_EXPRESSION "cli/a.cpp: calls price_memory")
 file(WRITE ${planted}/sentence/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
 file(WRITE ${planted}/sentence/fit/a.cpp
     "// SPDX-License-Identifier: MIT\n\nbool doubtful(const Estimate& e) { return e.note.find(\"runs disagree\") != npos; }\n")

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/explanation/sensitivity.h"
-#include "ask/memory/memory_pricing.h"
+#include "ask/memory_view.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"

@@ -393,8 +393,9 @@ KernelComparison compare_kernels(const GpuProfile& profile, const ComparedKernel
     result.after_file = after.file;
     annotate_both(result, profile, before, after, options, prepare);
     result.cycles = {result.before.cycles, result.after.cycles};
-    result.seconds = {kernel_seconds(profile, result.cycles.before),
-                      kernel_seconds(profile, result.cycles.after)};
+    const GpuProfile used = prepare ? prepare(before.kernel, profile).profile : profile;
+    result.seconds = {kernel_seconds(used, result.cycles.before),
+                      kernel_seconds(used, result.cycles.after)};
     for (const Annotation* side : {&result.before, &result.after})
         if (!side->has_lines())
             result.notes.push_back(

@@ -10,7 +10,7 @@ namespace occupipe::analysis {
 std::vector<std::string> set_traffic(KernelParameters& parameters, const Kernel& told,
                                      const GpuProfile& profile, const CacheSizes& asked) {
     constexpr double sector_bytes = 32, kib = 1024;
-    const PricedMemory memory = price_memory(told, profile, MemoryPricing::none, asked);
+    const PricedMemory memory = memory_view(told, profile, asked);
     if (!memory.sizes.second)
         throw InputError(fmt::format("the second-level cache of {} is not known; give its size, l2",
                                      profile.device.name));

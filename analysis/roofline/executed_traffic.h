@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ask/memory/memory_pricing.h"
+#include "ask/memory_view.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/kernel_parameters.h"

@@ -14,8 +14,7 @@
 #include <utility>
 
 #include "analysis/sweep/sweep_text.h"
-#include "ask/assumed_latency.h"
-#include "ask/what_if.h"
+#include "ask/answer.h"
 #include "core/files/files.h"
 #include "core/suggestions.h"
 
@@ -220,24 +219,32 @@ bool Sweep::has_code() const {
                                [](const SweepKernel& one) { return one.code.has_value(); });
 }
 
-// A value that no profile takes is a mistake; one that some take is a row with a reason.
+// A value that no profile takes is a mistake, also not where `use` gives it an instruction more;
+// one that some take is a row with a reason.
 void Sweep::check_settings(const std::string& file_name) const {
+    const auto takes = [&](const std::string& setting, const Kernel& kernel, std::string& reason) {
+        ProfileChanges changes = changes_of(kernel);
+        changes.classes.clear();
+        changes.what_ifs = {setting};
+        return std::ranges::any_of(profiles_, [&](const GpuProfile& profile) {
+            try {
+                analysis::check_changes(kernel, profile, changes);
+                return true;
+            } catch (const BadSetting& error) {
+                reason = error.reason;
+            } catch (const InputError& error) {
+                reason = error.what();
+            }
+            return false;
+        });
+    };
     for (const SweepParameter& one : spec_.set)
         for (const std::string& value : one.values) {
-            std::string reason;
-            for (const GpuProfile& profile : profiles_) {
-                GpuProfile changed = profile;
-                try {
-                    apply_what_ifs({one.name.text + "=" + value}, changed);
-                    reason.clear();
-                    break;
-                } catch (const BadSetting& error) {
-                    reason = error.reason;
-                } catch (const InputError& error) {
-                    reason = error.what();
-                }
-            }
-            if (!reason.empty())
+            const std::string setting = one.name.text + "=" + value;
+            std::string reason, unused;
+            if (takes(setting, {}, reason)) continue;
+            if (!std::ranges::any_of(
+                    kernels_, [&](const Kernel& kernel) { return takes(setting, kernel, unused); }))
                 throw InputError(file_name, one.name.where, "set." + one.name.text, reason);
         }
 }
@@ -273,33 +280,32 @@ void Sweep::check_changes(const std::string& file_name) const {
                 throw InputError(file_name, use.where, "use", "is not OP=INSTRUCTION");
         return;
     }
-    const auto check = [&](const SweepName& one, const char* key, const std::string& option,
-                           const auto& apply) {
+    const auto check = [&](const SweepName& one, const char* key, const auto& apply) {
         std::string reason = "no kernel has this op";
         for (const Kernel& kernel : kernels_)
             for (const GpuProfile& profile : profiles_) {
-                GpuProfile changed = profile;
                 try {
-                    if (apply(kernel, changed)) return;
+                    if (apply(kernel, profile)) return;
+                } catch (const BadSetting& error) {
+                    reason = error.reason;
                 } catch (const InputError& error) {
                     reason = error.what();
-                    if (reason.starts_with(option)) reason.erase(0, option.size());
                 }
             }
         throw InputError(file_name, one.where, key, reason);
     };
     for (const SweepName& use : spec_.uses)
-        check(use, "use", "--use ", [&](const Kernel& kernel, GpuProfile& profile) {
+        check(use, "use", [&](const Kernel& kernel, const GpuProfile& profile) {
             const ProfileChanges changes = changes_of(kernel);
             if (std::ranges::find(changes.uses, use.text) == changes.uses.end() &&
                 use.text.find('=') != std::string::npos)
                 return false;
-            apply_uses({use.text}, kernel, profile);
+            analysis::check_changes(kernel, profile, {.uses = {use.text}});
             return true;
         });
     for (const SweepName& one : spec_.classes)
-        check(one, "assume_latency", "", [&](const Kernel& kernel, GpuProfile& profile) {
-            assume_latencies({one.text}, kernel, profile);
+        check(one, "assume_latency", [&](const Kernel& kernel, const GpuProfile& profile) {
+            analysis::check_changes(kernel, profile, {.classes = {one.text}});
             return true;
         });
 }

@@ -19,7 +19,7 @@
 #include "analysis/sweep/sweep_manifest.h"
 #include "analysis/sweep/sweep_spec.h"
 #include "ask/launch_choice.h"
-#include "ask/profile_for_kernel.h"
+#include "ask/question.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/prediction.h"
@@ -116,10 +116,6 @@ private:
 
     void prepare(std::int64_t pair, std::int64_t variant);
     void take_pair(std::int64_t pair);
-    void weigh(const std::string& file);
-    void follow(const Launch& launch);
-    std::string assumptions_of(const Prediction& prediction, const Launch& launch,
-                               const std::vector<std::string>& fitted) const;
 
     const Sweep& sweep_;
     std::function<bool()> stopped_;

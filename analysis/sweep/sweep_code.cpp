@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "ask/launch_text.h"
+#include "ask/source.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
@@ -124,11 +125,14 @@ const std::string& CodeReader::text_of(const fs::path& path, const std::string& 
 std::shared_ptr<const KernelFile> CodeReader::file_of(const std::string& path,
                                                       const std::string& name,
                                                       const std::string& architecture,
-                                                      const std::vector<std::string>& options) {
-    std::shared_ptr<const KernelFile>& file = files_[{path, architecture, options}];
+                                                      const std::vector<std::string>& options,
+                                                      const std::vector<std::string>& usual) {
+    std::shared_ptr<const KernelFile>& file =
+        files_[{path, architecture, options.empty() ? usual : options}];
     if (!file) {
         text_of(path, name);
-        file = std::make_shared<const KernelFile>(read_kernel_file(path, architecture, options));
+        file = std::make_shared<const KernelFile>(
+            read_kernel_file(path, architecture, options, {}, usual));
     }
     return file;
 }
@@ -167,20 +171,17 @@ std::shared_ptr<const CodeLaunch> CodeReader::launch(
             "which kernels? name a .cu, .cl, .ptx or .cubin file with 'code', or a "
             "launch file with 'source'");
     const std::string path = code.file.empty() ? name : below(folder_, name);
-    std::string architecture = fill(code.architecture, "architecture");
-    if (architecture.empty()) architecture = one.plan.architecture;
-    if (architecture.empty() && (path.ends_with(".cu") || path.ends_with(".cl")))
-        architecture = values["architecture"];
+    const std::string architecture =
+        architecture_for(fill(code.architecture, "architecture"), one.plan, path, &profile);
     std::vector<std::string> options;
     for (const std::string& option : code.compiler_options)
         options.push_back(fill(option, "compiler_options"));
-    if (options.empty()) options = one.plan.compiler_options;
     if (const std::string unused = fill.unused(); !unused.empty())
         throw InputError(fmt::format(
             "the parameter '{0}' is used nowhere: '${{{0}}}' stands for its value", unused));
 
     one.file = file_of(path, code.file.empty() ? fs::path(path).filename().string() : name,
-                       architecture, options);
+                       architecture, options, one.plan.compiler_options);
     one.options.step = code.step;
     set_sample(code.sample, one.options);
     one.options.classes = code.classes;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Rows of a sweep, one after the other.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "analysis/sweep/sweep.h"
 #include "analysis/sweep/sweep_text.h"
-#include "ask/prepared_launch.h"
-#include "ask/weak_values.h"
-#include "ask/what_if.h"
+#include "ask/answer.h"
+#include "ask/kernels_in.h"
 #include "sim/engine/run_progress.h"
 #include "sim/models/registry.h"
 
@@ -71,25 +69,15 @@ struct SweepWorker::Variant {
     std::int64_t pair = -1;
     std::int64_t number = -1;
     // Of the pair.
-    std::shared_ptr<const KernelIn> in;  // of machine code
-    std::string pair_refused;            // why it could not be executed
-    std::map<std::tuple<int, int, std::int64_t, int>, ToldKernel> told;  // by launch and cores
+    std::optional<LoadedKernel> code;  // that was executed
+    std::string pair_refused;          // why it could not be
     // Of the variant.
     std::string refused;  // why there is nothing to predict with
     std::string cells;    // ",saxpy,rtx-2070,…" up to the launch
-    Kernel kernel;        // before memory was priced: its launch and groups
-    GpuProfile profile;   // the same
-    GpuProfile offered;   // before anything stood in
-    std::vector<std::string> assumptions;
-    ModelOptions options;
+    std::optional<Ready> ready;
+    RunQuestion run;
     std::vector<const Model*> models;
-    // Of the launch, where the kernel is machine code.
-    std::optional<Launch> followed;
-    std::vector<std::string> said;
-    PricedMemory memory;
-    std::optional<Problem> problem;  // of memory; absent until a launch is known
-    std::string lacking;             // why the models cannot be asked: no numbers of an instruction
-    std::vector<std::string> weak;
+    std::optional<Told> told;  // the launch of the last row
 };
 
 SweepWorker::SweepWorker(const Sweep& sweep, std::function<bool()> stopped, unsigned threads,
@@ -110,20 +98,20 @@ void SweepWorker::take_pair(std::int64_t pair) {
     if (now.pair == pair) return;
     now.pair = pair;
     now.number = -1;
-    now.in.reset();
-    now.told.clear();
+    now.code.reset();
     now.pair_refused.clear();
     const Sweep::Pair& of = sweep_.pairs_[static_cast<std::size_t>(pair)];
     if (!of.code) return;
     const SweepLimit& limit = sweep_.limit();
     try {
-        now.in = sweep_.code_.kernel_in(
+        const auto in = sweep_.code_.kernel_in(
             of.code, sweep_.profiles_[of.profile], sweep_.spec().memory != MemoryPricing::none,
             {.threads = threads_,
              .step_budget = limit.seconds > 0 ? 0 : static_cast<std::uint64_t>(limit.instructions),
              .seconds = limit.seconds,
              .stopped = stopped_});
-        if (warn_) std::ranges::for_each(now.in->warnings, warn_);
+        if (warn_) std::ranges::for_each(in->warnings, warn_);
+        now.code = loaded_kernel(of.code->file->path, in);
     } catch (const InputError& error) {
         now.pair_refused = error.what();
     } catch (const LimitReached&) {
@@ -139,10 +127,9 @@ void SweepWorker::prepare(std::int64_t pair, std::int64_t number) {
     const Sweep::Pair& of = sweep_.pairs_[static_cast<std::size_t>(pair)];
     now.number = number;
     now.refused = now.pair_refused;
-    now.lacking.clear();
-    now.followed.reset();
-    now.options = ModelOptions{};
-    now.options.max_simulated = sweep_.limit().instructions;
+    now.ready.reset();
+    now.told.reset();
+    now.run = {};
 
     // The last of them changes fastest.
     std::int64_t rest = number;
@@ -152,9 +139,9 @@ void SweepWorker::prepare(std::int64_t pair, std::int64_t number) {
         rest /= size;
         return value;
     };
-    if (!spec.selects.empty()) now.options.select = take(spec.selects);
-    if (!spec.policies.empty()) now.options.policy = take(spec.policies);
-    if (!spec.orders.empty()) now.options.order = take(spec.orders);
+    if (!spec.selects.empty()) now.run.select = take(spec.selects);
+    if (!spec.policies.empty()) now.run.policy = take(spec.policies);
+    if (!spec.orders.empty()) now.run.order = take(spec.orders);
     std::optional<std::int64_t> iterations;
     if (!spec.iterations.empty()) iterations = take(spec.iterations);
     std::vector<std::string> values(spec.set.size());
@@ -175,100 +162,31 @@ void SweepWorker::prepare(std::int64_t pair, std::int64_t number) {
         what_ifs.push_back(spec.set[i].name.text + "=" + values[i]);
     }
     if (iterations) now.cells += fmt::format(",{}", *iterations);
-    if (now.options.order) now.cells += fmt::format(",{}", to_string(*now.options.order));
-    if (now.options.policy) now.cells += fmt::format(",{}", to_string(*now.options.policy));
-    if (now.options.select) now.cells += fmt::format(",{}", to_string(*now.options.select));
-    if (!now.refused.empty() || (asked.code && !now.in)) return;
+    if (now.run.order) now.cells += fmt::format(",{}", to_string(*now.run.order));
+    if (now.run.policy) now.cells += fmt::format(",{}", to_string(*now.run.policy));
+    if (now.run.select) now.cells += fmt::format(",{}", to_string(*now.run.select));
+    if (!now.refused.empty() || (asked.code && !now.code)) return;
 
-    now.kernel = now.in ? now.in->kernel() : sweep_.kernels_[of.kernel];
     try {
-        if (iterations && now.in)
+        if (iterations && now.code)
             throw InputError("iterations: machine code executes as often as its launch has it do");
-        if (iterations) set_iterations(now.kernel, *iterations);
-        ProfileChanges changes = sweep_.changes_of(now.kernel);
-        changes.what_ifs = std::move(what_ifs);
-        ProfileForKernel ready =
-            profile_for_kernel(now.kernel, sweep_.profiles_[of.profile], changes);
-        now.profile = std::move(ready.profile);
-        now.offered = std::move(ready.offered);
-        now.assumptions.clear();
-        if (now.in) now.assumptions = now.in->assumptions;
-        std::ranges::move(ready.asked, std::back_inserter(now.assumptions));
-        std::ranges::move(ready.unasked, std::back_inserter(now.assumptions));
-        if (now.in) {
-            if (std::string said = other_architecture(*now.in, now.profile); !said.empty())
-                now.assumptions.push_back(std::move(said));
-            return;  // what it asks of the memory depends on the launch
+        LoadedKernel source;
+        if (now.code) {
+            source = *now.code;
+        } else {
+            Kernel kernel = sweep_.kernels_[of.kernel];
+            if (iterations) set_iterations(kernel, *iterations);
+            source = loaded_kernel(asked.name.text, std::move(kernel));
         }
-        now.memory = price_memory(now.kernel, now.profile, spec.memory, {});
-        now.said.clear();
-        weigh(asked.name.text);
+        ProfileChanges changes = sweep_.changes_of(*source.kernel);
+        changes.what_ifs = std::move(what_ifs);
+        now.ready = ready(std::move(source), sweep_.profiles_[of.profile], changes,
+                          {.pricing = spec.memory});
+        // What launches find does not depend on settings.
+        if (now.code) now.code->reuse = now.ready->source.reuse;
     } catch (const InputError& error) {
         now.refused = error.what();
     }
-}
-
-// What models look at, once memory is priced.
-void SweepWorker::weigh(const std::string& file) {
-    Variant& now = *variant_;
-    now.lacking.clear();
-    now.problem.reset();
-    try {
-        require_timings(now.memory.profile, now.memory.kernel, file, now.offered);
-    } catch (const InputError& error) {
-        now.lacking = error.what();
-        return;
-    }
-    now.weak = weak_values(now.memory.kernel, now.memory.profile);
-    now.options.memory.dram_bytes_per_warp.reset();
-    if (sweep_.spec().memory != MemoryPricing::none)
-        now.options.memory.dram_bytes_per_warp = dram_bytes_per_warp(now.memory);
-}
-
-// The reuse that this launch of machine code finds.
-void SweepWorker::follow(const Launch& launch) {
-    Variant& now = *variant_;
-    if (now.followed == launch) return;
-    const PrepareOptions how{.pricing = sweep_.spec().memory, .threads = 1};
-    constexpr std::size_t most_told = 64;  // a kernel may be large
-    if (now.told.size() >= most_told) now.told.clear();
-    const auto [at, fresh] = now.told.try_emplace(
-        {launch.group_warps, launch.concurrent_groups, launch.groups, now.profile.cores});
-    if (fresh) at->second = told_for(now.in.get(), now.kernel, now.profile, launch, how);
-    PreparedLaunch one = prepared_launch(now.in.get(), at->second, now.profile, launch, how);
-    now.memory = std::move(one.memory);
-    now.said = std::move(one.said);
-    weigh(sweep_.pairs_[static_cast<std::size_t>(now.pair)].code->file->path);
-    now.followed = launch;
-}
-
-std::string SweepWorker::assumptions_of(const Prediction& prediction, const Launch& launch,
-                                        const std::vector<std::string>& fitted) const {
-    const Variant& now = *variant_;
-    std::string said;
-    const auto add = [&said](const std::string& one) {
-        said += said.empty() ? "" : "; ";
-        said += one;
-    };
-    std::ranges::for_each(prediction.assumptions, add);
-    std::ranges::for_each(now.assumptions, add);
-    std::ranges::for_each(fitted, add);
-    if (now.in) {
-        std::ranges::for_each(now.said, add);
-    } else {
-        if (const std::string other =
-                other_concurrency(now.kernel, now.memory, launch, sweep_.spec().memory);
-            !other.empty())
-            add(other);
-        std::ranges::for_each(now.memory.said, add);
-    }
-    std::ranges::for_each(now.weak, add);
-    if (now.in)
-        if (const std::string warning =
-                shorter_than_absent(*now.in, now.profile, launch, prediction.cycles);
-            !warning.empty())
-            add(warning);
-    return said;
 }
 
 std::int64_t SweepWorker::append(std::int64_t first, std::int64_t end, std::string& csv) {
@@ -295,11 +213,13 @@ std::int64_t SweepWorker::append(std::int64_t first, std::int64_t end, std::stri
         std::string reason = !now.refused.empty() ? now.refused : of.launches_refused;
         if (reason.empty()) {
             try {
-                if (now.in && choice.group_warps) throw InputError(no_group_warps_of_code);
-                launch = chosen_launch(choice, now.kernel, now.profile, fitted);
-                if (now.in) follow(*launch);
-                if (!now.lacking.empty()) throw InputError(now.lacking);
-                ModelOptions options = now.options;
+                const Ready& ready = *now.ready;
+                if (now.code && choice.group_warps) throw InputError(no_group_warps_of_code);
+                launch = chosen_launch(choice, ready.kernel(), ready.profile, fitted);
+                if (!now.told || now.told->launch != *launch)
+                    now.told = told(ready, *launch, {.threads = 1});
+                ModelOptions options = now.run.options();
+                options.max_simulated = sweep_.limit().instructions;
                 const Clock::time_point begin = Clock::now();
                 options.checkpoint = [&](const RunProgress&) {
                     if (stopped_()) throw Interrupted("interrupted");
@@ -307,11 +227,7 @@ std::int64_t SweepWorker::append(std::int64_t first, std::int64_t end, std::stri
                     if (sweep_.limit().seconds > 0 && elapsed.count() > sweep_.limit().seconds)
                         throw LimitReached("too long");
                 };
-                if (!now.problem)
-                    now.problem.emplace(now.memory.profile, now.memory.kernel, *launch);
-                else if (now.problem->launch() != *launch)
-                    now.problem = now.problem->at(*launch);
-                prediction = model.predict(*now.problem, options);
+                prediction = predict(*now.told, model, options);
                 if (!finite(*prediction)) reason = "the model's result is not a finite number";
             } catch (const InputError& error) {
                 reason = error.what();
@@ -341,7 +257,12 @@ std::int64_t SweepWorker::append(std::int64_t first, std::int64_t end, std::stri
             append_numbers(*prediction, csv);
             if (spec.assumptions) {
                 csv += ',';
-                csv += field(assumptions_of(*prediction, *launch, fitted));
+                Notes of_launch;
+                add_notes(of_launch, Note::Kind::fitted, fitted);
+                csv += field(
+                    fmt::format("{}", fmt::join(texts(notes_of(*now.ready, of_launch, *now.told,
+                                                               *prediction, model, now.run)),
+                                                "; ")));
             }
         }
         csv += '\n';

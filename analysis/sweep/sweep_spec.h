@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ask/memory/memory_pricing.h"
+#include "ask/question.h"
 #include "core/error.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"

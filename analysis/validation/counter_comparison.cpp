@@ -45,7 +45,7 @@ std::vector<CounterRow> compare_counters(const ReadyKernel& ready, const GpuProf
         metric(*found, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"));
     add("sectors of global stores", sectors(isa::AccessKind::store),
         metric(*found, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"));
-    const PricedMemory memory = price_memory(ready.kernel, profile, MemoryPricing::per_access, {});
+    const PricedMemory memory = memory_view(ready.kernel, profile, {});
     std::optional<double> bytes = dram_bytes_per_warp(memory);
     if (!memory.sizes.second) bytes.reset();
     if (bytes) *bytes *= static_cast<double>(ready.groups) * ready.group_warps;

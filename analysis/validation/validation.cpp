@@ -5,97 +5,25 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
-#include <set>
-#include <string_view>
 #include <utility>
 
 #include "analysis/measured/accuracy.h"
-#include "ask/memory/kernel_memory.h"
+#include "ask/kernel_memory.h"
 #include "ask/shipped_files.h"
-#include "ask/stand_ins.h"
-#include "ask/weak_values.h"
-#include "ask/what_if.h"
 #include "core/error.h"
 #include "core/files/csv.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
 #include "core/parallel.h"
 #include "sim/models/registry.h"
-#include "sim/models/shared_work.h"
 
 namespace occupipe::analysis {
 namespace {
 
-// A class of instructions: names that begin and end like this, and whose numbers may stand for
-// them, best first. The first row that fits counts.
-struct Class {
-    std::string_view begin;
-    std::string_view end;
-    std::array<std::string_view, 3> numbers;
-    std::string_view what;
-};
-
-constexpr Class classes[] = {
-    {"bar.", "", {"bar.sync"}, "barriers"},
-    {"mma.", "", {}, "matrix instructions"},
-    {"ld.shared", "", {"ld.shared.s32", "ld.shared.u32"}, "accesses to shared memory"},
-    {"st.shared", "", {"st.shared.u32", "ld.shared.s32", "ld.shared.u32"}, "shared memory"},
-    {"atom.shared", "", {"ld.shared.s32", "ld.shared.u32"}, "accesses to shared memory"},
-    {"ldmatrix", "", {"ld.shared.s32", "ld.shared.u32"}, "accesses to shared memory"},
-    {"ld.const", "", {"ld.shared.s32", "ld.shared.u32"}, "constants, as shared memory"},
-    {"ld.", "", {"ld.global.s32", "ld.global.u32"}, "accesses to global memory"},
-    {"st.", "", {"st.global.u32", "ld.global.s32", "ld.global.u32"}, "global memory"},
-    {"atom.", "", {"ld.global.s32", "ld.global.u32"}, "accesses to global memory"},
-    {"red.", "", {"ld.global.s32", "ld.global.u32"}, "accesses to global memory"},
-    {"cp.async", "", {"ld.global.s32", "ld.global.u32"}, "accesses to global memory"},
-    {"shfl.", "", {"ld.shared.s32", "ld.shared.u32"}, "exchanges, as shared memory"},
-    {"rcp.", "", {"cos.approx.f32"}, "special functions"},
-    {"rsqrt.", "", {"cos.approx.f32"}, "special functions"},
-    {"sqrt.", "", {"cos.approx.f32"}, "special functions"},
-    {"ex2.", "", {"cos.approx.f32"}, "special functions"},
-    {"lg2.", "", {"cos.approx.f32"}, "special functions"},
-    {"sin.", "", {"cos.approx.f32"}, "special functions"},
-    {"cvt.", "", {"cos.approx.f32"}, "conversions, as special functions"},
-    {"", ".f64", {"mul.f64", "fma.f64"}, "double precision"},
-    {"", ".f32", {"mul.f32", "fma.f32"}, "single precision"},
-    {"", "", {"mul.s32", "mad.s32", "add.s32"}, "integers"},
-};
-
-const InstructionTiming* of_class(const GpuProfile& profile, std::string_view op,
-                                  std::string_view& what) {
-    for (const Class& one : classes) {
-        if (!op.starts_with(one.begin) || !op.ends_with(one.end)) continue;
-        what = one.what;
-        for (const std::string_view name : one.numbers) {
-            const InstructionTiming* const found =
-                name.empty() ? nullptr : profile.find_instruction(name);
-            if (found && found->determined()) return found;
-        }
-        return nullptr;
-    }
-    return nullptr;
-}
-
 // Reuse is found anew at every occupancy: a quarter of what a single prediction records.
 constexpr std::uint64_t most_references = 1 << 22;
-
-// Through the banks of shared memory, by the width in an op's name.
-int passes_of_width(std::string_view op) {
-    if (!op.starts_with("ld.shared") && !op.starts_with("st.shared")) return 1;
-    if (op.find(".v4.") != op.npos || op.find(".v2.u64") != op.npos) return 4;
-    return op.find(".v2.") != op.npos || op.ends_with("64") ? 2 : 1;
-}
-
-std::set<std::string> ops_of_global_memory(const Kernel& kernel) {
-    std::set<std::string> ops;
-    for_each_instruction(kernel, [&](const KernelInstruction& one) {
-        if (one.memory && (one.memory->sectors > 0 || one.memory->bytes == 0)) ops.insert(one.op);
-    });
-    return ops;
-}
 
 // What every point assumes, the curve does.
 void gather_common(ValidationCurve& curve) {
@@ -177,7 +105,6 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     options.memory_references = most_references;
     if (memory == TellMemory::yes) options.memory_cores = profile.cores;
     ready.stands_in = !stands_in.empty() && (profile.limits.warps || profile.limits.groups);
-    options.tell_occupancy = !ready.stands_in;
     KernelIn in = kernel_in(plan, file, options);
     ready.kernel = in.extracted.kernel;
     ready.architecture = in.architecture;
@@ -196,7 +123,10 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     for (const auto& [name, machine] : in.extracted.names)
         for (const auto& [text, count] : machine) ready.executed[name] += count;
     if (!stands_in.empty()) ready.assumptions.push_back(stands_in);
-    std::ranges::move(in.assumptions, std::back_inserter(ready.assumptions));
+    if (ready.stands_in)
+        std::erase_if(in.assumptions,
+                      [](const Note& note) { return note.kind == Note::Kind::occupancy; });
+    std::ranges::move(texts(in.assumptions), std::back_inserter(ready.assumptions));
     ready.warnings = in.warnings;
     if (in.memory) {
         in.streams = {};  // no more looked at
@@ -205,54 +135,21 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     return ready;
 }
 
-Completed completed(const GpuProfile& profile, const ReadyKernel& ready, const Kernel& kernel,
-                    MemoryPricing pricing) {
-    Completed out{.profile = profile, .kernel = kernel};
-    out.assumptions = assumed_in_profile(kernel, out.profile);
-    std::ranges::move(apply_stand_ins(kernel, out.profile), std::back_inserter(out.assumptions));
-    double all = 0;
-    for (const auto& [name, count] : ready.executed) all += count;
-    const auto take_classes = [&](const std::set<std::string>& but, bool by_pass) {
-        std::vector<std::string> uses;
-        std::map<std::string, double> passes;
-        out.lacking.clear();
-        for (const LackingOp& lacking : lacking_ops(out.profile, out.kernel, profile)) {
-            if (but.contains(lacking.op)) continue;
-            std::string_view what;
-            const InstructionTiming* const found = of_class(profile, lacking.op, what);
-            if (!found) {
-                out.lacking.push_back(lacking.op);
-                continue;
-            }
-            uses.push_back(lacking.op + "=" + found->name);
-            std::string said = fmt::format("{} uses the numbers of {} for its class: {}",
-                                           lacking.op, found->name, what);
-            if (const int wide = by_pass ? passes_of_width(lacking.op) : 1; wide > 1) {
-                passes[lacking.op] = wide;
-                said += fmt::format(", λ for each of {} passes", wide);
-            }
-            out.assumptions.push_back(std::move(said));
-            const auto count = ready.executed.find(lacking.op);
-            if (count != ready.executed.end() && all > 0) out.substituted += count->second / all;
-        }
-        apply_uses(uses, out.kernel, out.profile);
-        for (const auto& [op, times] : passes) {
-            InstructionTiming& one = *out.profile.find_instruction(op);
-            one.cpi = one.cpi.times(times);
-        }
-    };
-    if (pricing == MemoryPricing::none || !kernel.memory) {
-        take_classes({}, false);
-        return out;
-    }
-    take_classes(ops_of_global_memory(kernel), true);
-    PricedMemory priced = price_memory(kernel, out.profile, pricing, {});
-    out.dram_bytes_per_warp = dram_bytes_per_warp(priced);
-    out.kernel = std::move(priced.kernel);
-    out.profile = std::move(priced.profile);
-    std::ranges::move(priced.said, std::back_inserter(out.assumptions));
-    take_classes({}, true);
-    return out;
+Ready completed(const GpuProfile& profile, const ReadyKernel& kernel, MemoryPricing pricing) {
+    return ready(loaded_kernel(kernel.suite.name, kernel.kernel), profile,
+                 {.substitutes = Strength::of_class}, {.pricing = pricing});
+}
+
+double substituted(const ReadyKernel& kernel, const Ready& completed, const Priced& priced) {
+    double all = 0, of_class = 0;
+    for (const auto& [name, count] : kernel.executed) all += count;
+    if (all == 0) return 0;
+    for (const Notes* notes : {&completed.notes, &priced.notes})
+        for (const Note& note : *notes)
+            if (const auto found = kernel.executed.find(note.subject);
+                note.kind == Note::Kind::of_class && found != kernel.executed.end())
+                of_class += found->second / all;
+    return of_class;
 }
 
 std::vector<Launch> occupancies(const ReadyKernel& ready, int cores, int waves) {
@@ -293,48 +190,33 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
             fmt::format("a core of {} does not hold one group", profile.device.name);
         return curve;
     }
-    std::vector<Completed> with;
+    const Ready kernel = completed(profile, ready, pricing);
+    std::vector<Told> with;
     for (const ToldLaunch& one : launches) {
-        with.push_back(completed(profile, ready, one.kernel, pricing));
-        const Completed& last = with.back();
+        with.push_back(at_launch(priced(kernel, one.kernel), one.launch));
+        const Priced& last = *with.back().priced;
         if (!last.lacking.empty()) {
             curve.not_predicted =
                 fmt::format("the profile has no numbers for {}", fmt::join(last.lacking, ", "));
             return curve;
         }
-        validate(last.profile);
         ValidationPoint& point = curve.points[with.size() - 1];
         point.dram_bytes_per_warp = last.dram_bytes_per_warp;
         point.assumptions = one.said;
-        std::ranges::copy(last.assumptions, std::back_inserter(point.assumptions));
-        curve.substituted = last.substituted;
+        for (const Notes* notes : {&kernel.notes, &last.notes})
+            for (const Note& note : *notes)
+                if (note.kind != Note::Kind::weak) point.assumptions.push_back(text(note));
+        curve.substituted = substituted(ready, kernel, last);
     }
     gather_common(curve);
     if (!with.empty())
-        for (std::string& weak : weak_values(with.back().kernel, with.back().profile))
-            curve.warnings.push_back(std::move(weak));
+        for (const Note& note : with.back().priced->notes)
+            if (note.kind == Note::Kind::weak) curve.warnings.push_back(text(note));
     std::vector<std::string> failed(launches.size() * models.size()), short_of(failed.size());
-    std::vector<SharedWork> shared(with.size());
-    std::vector<std::optional<Problem>> problems(with.size());
-    std::vector<std::string> refused(with.size());
-    for (std::size_t p = 0; p < with.size(); ++p) {
-        try {
-            problems[p].emplace(with[p].profile, with[p].kernel, launches[p].launch);
-        } catch (const InputError& error) {
-            refused[p] = error.what();
-        }
-    }
     parallel_for(failed.size(), [&](std::size_t i) {
         const std::size_t m = i % models.size(), p = i / models.size();
-        ModelOptions own = options;
-        own.shared = &shared[p];
-        own.memory.dram_bytes_per_warp = with[p].dram_bytes_per_warp;
-        if (!problems[p]) {
-            failed[i] = refused[p];
-            return;
-        }
         try {
-            const Prediction made = find_model(models[m]).predict(*problems[p], own);
+            const Prediction made = predict(with[p], find_model(models[m]), options);
             // As of what is measured: where groups differ, the core that ends last may have run
             // fewer than others.
             const Launch& shape = launches[p].launch;

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "analysis/validation/suite.h"
+#include "ask/answer.h"
 #include "ask/kernel_file.h"
 #include "ask/kernels_in.h"
-#include "ask/memory/memory_pricing.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "sim/models/model.h"
@@ -69,24 +69,15 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
 // included.
 int groups_at_once(const ReadyKernel& ready, std::int64_t shared_bytes);
 
-// What the profile lacks of the kernel's instructions, from others: by the rules of stand_ins.h,
-// and then one instruction for its whole class (an integer operation as a multiplication, a store
-// as a load), as the papers have one number for a class.
-//
-// Where the kernel tells what it asks of the memory and `pricing` is not none, global memory is
-// priced by the levels that answer (memory_pricing.h), and other instructions alone take the
-// numbers of their class; a wide access to shared memory takes those of its class once for each
-// pass of its width.
-struct Completed {
-    GpuProfile profile;
-    Kernel kernel;  // memory instructions have ops of their own where they are priced
-    std::vector<std::string> assumptions;
-    double substituted = 0;            // share of executed instructions with their class's numbers
-    std::vector<std::string> lacking;  // no class has numbers for these: nothing is predicted
-    std::optional<double> dram_bytes_per_warp;
-};
-Completed completed(const GpuProfile& profile, const ReadyKernel& ready, const Kernel& kernel,
-                    MemoryPricing pricing);
+// The kernel on this profile, with what that lacks from others: from the same instruction or its
+// unit, and then from any of its class (a store as a load), as the papers have one number for a
+// class. Where the kernel tells what it asks of the memory and `pricing` is not none, global memory
+// is priced by the levels that answer, and other instructions alone take the numbers of their
+// class; a wide access to shared memory takes those once for each pass of its width.
+Ready completed(const GpuProfile& profile, const ReadyKernel& kernel, MemoryPricing pricing);
+
+// Share of executed instructions with their class's numbers.
+double substituted(const ReadyKernel& kernel, const Ready& completed, const Priced& priced);
 
 // Cycles of one core for all its groups, and the warps per cycle that this makes.
 struct Throughput {
@@ -111,7 +102,7 @@ struct ValidationCurve {
     std::vector<std::string> assumptions;
     std::vector<std::string> warnings;  // what makes the predictions doubtful
     std::string not_predicted;          // why; empty: it is
-    double substituted = 0;             // as in Completed
+    double substituted = 0;             // share of executed instructions
 };
 
 // Groups at once from 1 to ready.groups_at_most, each core running `waves` times as many.

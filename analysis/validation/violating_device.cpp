@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "analysis/validation/validation.h"
-#include "ask/memory/kernel_memory.h"
+#include "ask/kernel_memory.h"
 #include "ask/shipped_files.h"
 #include "core/buffer_fill.h"
 #include "core/error.h"
@@ -117,9 +118,10 @@ Kernel skewed(const Kernel& kernel) {
             part.share = program.share / quarters;
             const std::string id = "late_start";
             first_instruction(part.instructions).after.push_back({id, 0});
-            part.instructions.insert(
-                part.instructions.begin(),
-                KernelInstruction{.id = id, .op = start_op(quarter), .after = {}});
+            std::vector<KernelItem> items;
+            items.emplace_back(KernelInstruction{.id = id, .op = start_op(quarter), .after = {}});
+            std::ranges::move(part.instructions, std::back_inserter(items));
+            part.instructions = std::move(items);
             out.warps.push_back(std::move(part));
         }
     }
@@ -195,6 +197,7 @@ void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const Viola
     options.policy = device.policy;
     options.select = device.select;
     std::vector<std::vector<std::string>> lacking(launches.size());
+    const Ready on_device = completed(device.gpu, ready, pricing);
     parallel_for(launches.size(), [&](std::size_t i) {
         const ToldLaunch& told = launches[i];
         std::vector<std::string> unused;
@@ -205,19 +208,21 @@ void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const Viola
                     with_memory(*ready.in, ready.kernel, told.launch, device.gpu.cores, unused);
             if (device.ways)
                 kernel = with_hashed_caches(*ready.in, ready.kernel, told.launch, device.gpu.cores,
-                                            cache_sizes(kernel, device.gpu, {}), *device.ways,
+                                            memory_view(kernel, device.gpu, {}).sizes, *device.ways,
                                             device.seed);
         }
-        Completed with = completed(device.gpu, ready, kernel, pricing);
-        lacking[i] = with.lacking;
+        const std::shared_ptr<const Priced> with = priced(on_device, std::move(kernel));
+        lacking[i] = with->lacking;
         if (!lacking[i].empty()) return;
+        kernel = with->memory.kernel;
+        GpuProfile gpu = with->memory.profile;
         // What stands in for other instructions has its unit's contention; the slot's unit has
         // none.
         if (device.skew > 0) {
-            with.kernel = skewed(with.kernel);
-            add_starts(with.profile, device.skew);
+            kernel = skewed(kernel);
+            add_starts(gpu, device.skew);
         }
-        const SimulationResult run = simulate(with.profile, with.kernel, told.launch, options);
+        const SimulationResult run = simulate(gpu, kernel, told.launch, options);
         const double cycles = run.cycles * noise_of(device, curve.kernel, i);
         curve.points[i].measured =
             Throughput{cycles, static_cast<double>(told.launch.groups_per_core(device.gpu.cores)) *

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ask/memory/memory_costs.h"
-#include "ask/stand_ins.h"
+#include "ask/substitutes.h"
 #include "core/error.h"
 #include "core/instruction.h"
 
@@ -445,17 +445,6 @@ private:
 };
 
 }  // namespace
-
-std::string_view to_string(MemoryPricing pricing) {
-    switch (pricing) {
-        case MemoryPricing::none:
-            return "none";
-        case MemoryPricing::per_access:
-            return "per-access";
-        default:
-            return "aggregate";
-    }
-}
 
 PricedMemory price_memory(const Kernel& kernel, const GpuProfile& profile, MemoryPricing pricing,
                           const CacheSizes& asked) {

@@ -11,6 +11,7 @@
 
 #include "ask/kernel_file.h"
 #include "ask/kernels_in.h"
+#include "ask/source.h"
 #include "core/error.h"
 #include "core/files/launch_files.h"
 #include "core/occupancy.h"
@@ -53,22 +54,14 @@ analysis::KernelFile file_of(const CodeRequest& request, const LaunchPlan& plan)
     const std::string& path = request.file.empty() ? plan.source : request.file;
     if (path.empty())
         throw InputError({}, {}, "source", "which kernels? Name a .cu, .ptx or .cubin file");
-    std::string architecture =
-        request.architecture.empty() ? plan.architecture : request.architecture;
-    if (architecture.empty() && request.profile && path.ends_with(".cu"))
-        architecture = analysis::architecture_of(*request.profile);
     return analysis::read_kernel_file(
-        path, architecture,
-        request.compiler_options.empty() ? plan.compiler_options : request.compiler_options);
+        path,
+        analysis::architecture_for(request.architecture, plan, path,
+                                   request.profile ? &*request.profile : nullptr),
+        request.compiler_options, {}, plan.compiler_options);
 }
 
 namespace {
-
-// What was extracted, with the file that it came from.
-struct Extraction {
-    analysis::KernelIn in;
-    std::string note;  // of the compilation
-};
 
 std::vector<extract::LaunchResult> executed(extract::PlanRun& run, extract::PlanOptions options,
                                             const CodeRequest& request,
@@ -100,13 +93,15 @@ Extraction extract_kernel(const CodeRequest& request) {
         options.execute = [&](extract::PlanRun& run, extract::PlanOptions plan_options) {
             return executed(run, std::move(plan_options), request, stop);
         };
-        return Extraction{analysis::kernel_in(plan, file, options), file.note};
+        return Extraction{
+            std::make_shared<const analysis::KernelIn>(analysis::kernel_in(plan, file, options)),
+            file.path, file.note};
     });
 }
 
 nb::dict names_of(const Extraction& e) {
     nb::dict all;
-    for (const auto& [name, machine] : e.in.extracted.names) {
+    for (const auto& [name, machine] : e.in->extracted.names) {
         nb::dict parts;
         for (const auto& [opcode, times] : machine) parts[opcode.c_str()] = times;
         all[name.c_str()] = parts;
@@ -147,53 +142,56 @@ void bind_machine_code(nb::module_& m) {
         .def_rw("step_budget", &CodeRequest::step_budget);
     nb::class_<Extraction>(m, "Extraction", "A launch of machine code as a kernel for predictions.")
         .def_prop_ro(
-            "kernel", [](const Extraction& e) { return Kernel(e.in.kernel()); },
+            "kernel", [](const Extraction& e) { return Kernel(e.in->kernel()); },
             "The instruction dependence graph, with its launch.")
         .def_prop_ro(
-            "architecture", [](const Extraction& e) { return e.in.architecture; },
+            "architecture", [](const Extraction& e) { return e.in->architecture; },
             "Of the code: 75, 80, …")
         .def_prop_ro(
-            "groups", [](const Extraction& e) { return e.in.seen.groups; }, "Of the launch.")
+            "groups", [](const Extraction& e) { return e.in->seen.groups; }, "Of the launch.")
         .def_prop_ro(
-            "groups_executed", [](const Extraction& e) { return e.in.seen.executed; },
+            "groups_executed", [](const Extraction& e) { return e.in->seen.executed; },
             "Those that stand for all.")
         .def_prop_ro(
-            "standard_error", [](const Extraction& e) { return e.in.seen.standard_error; },
+            "standard_error", [](const Extraction& e) { return e.in->seen.standard_error; },
             "Of the instructions per warp, relative; 0: all groups were executed; None:\n"
             "one group at random cannot tell.")
         .def_prop_ro(
-            "concurrent_groups", [](const Extraction& e) { return e.in.occupancy.groups; },
+            "concurrent_groups", [](const Extraction& e) { return e.in->occupancy.groups; },
             "Groups that one core holds at once.")
         .def_prop_ro(
-            "occupancy", [](const Extraction& e) { return e.in.occupancy.share; },
+            "occupancy", [](const Extraction& e) { return e.in->occupancy.share; },
             "Share of the warps that a core can hold, 0 to 1.")
         .def_prop_ro(
             "limited_by",
             [](const Extraction& e) {
                 std::vector<std::string> names;
-                for (const Occupancy::Limit& limit : e.in.occupancy.limits)
-                    if (limit.groups == e.in.occupancy.groups)
+                for (const Occupancy::Limit& limit : e.in->occupancy.limits)
+                    if (limit.groups == e.in->occupancy.groups)
                         names.emplace_back(to_text(limit.what));
                 return tuple_of(names);
             },
             "What limits the groups at once: 'registers', 'shared memory', …")
         .def_prop_ro(
-            "instructions", [](const Extraction& e) { return e.in.extracted.instructions; },
+            "instructions", [](const Extraction& e) { return e.in->extracted.instructions; },
             "Warp-instructions per warp of the launch, the mean.")
         .def_prop_ro(
-            "represented", [](const Extraction& e) { return e.in.extracted.represented; },
+            "represented", [](const Extraction& e) { return e.in->extracted.represented; },
             "Share of the executed instructions by warps of the classes in the kernel.")
         .def_prop_ro("machine_instructions", &names_of,
                      nb::sig("def machine_instructions(self) -> dict[str, dict[str, float]]"),
                      "Behind each name of the kernel: opcode → executions per warp.")
-        .def_prop_ro("assumptions", [](const Extraction& e) { return tuple_of(e.in.assumptions); })
+        .def_ro("file", &Extraction::file, "That holds the machine code, or its source.")
         .def_prop_ro(
-            "warnings", [](const Extraction& e) { return tuple_of(e.in.warnings); },
+            "assumptions",
+            [](const Extraction& e) { return tuple_of(analysis::texts(e.in->assumptions)); })
+        .def_prop_ro(
+            "warnings", [](const Extraction& e) { return tuple_of(e.in->warnings); },
             "Where what is predicted executes much less or more than the launch did.")
         .def_ro("note", &Extraction::note, "Of the compilation; empty: nothing.")
         .def("__repr__", [](const Extraction& e) {
-            return fmt::format("<Extraction of '{}' for sm_{}: {}>", e.in.kernel().name,
-                               e.in.architecture, analysis::to_text(e.in.seen));
+            return fmt::format("<Extraction of '{}' for sm_{}: {}>", e.in->kernel().name,
+                               e.in->architecture, analysis::to_text(e.in->seen));
         });
     m.def("extract", &extract_kernel, nb::arg("request"));
 }

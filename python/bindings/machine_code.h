@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ask/kernel_file.h"
+#include "ask/kernels_in.h"
 #include "core/gpu_profile.h"
 #include "core/kernel_parameters.h"
 #include "core/launch_plan.h"
@@ -33,6 +35,13 @@ struct CodeRequest {
     std::optional<GpuProfile> profile;
     int threads = 0;
     std::uint64_t step_budget = 0;  // warp-instructions; 0: no limit
+};
+
+// What was extracted, with the file that it came from.
+struct Extraction {
+    std::shared_ptr<const analysis::KernelIn> in;
+    std::string file;
+    std::string note;  // of the compilation
 };
 
 // Both throw InputError; the second what a compiler does, too.

@@ -10,16 +10,15 @@
 #include <iterator>
 #include <string>
 
-#include "ask/assumed_latency.h"
-#include "ask/stand_ins.h"
-#include "ask/weak_values.h"
-#include "ask/what_if.h"
+#include "ask/kernels_in.h"
+#include "ask/launch_choice.h"
 #include "core/enum_text.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/prediction.h"
 #include "core/profile_fields.h"
 #include "python/bindings/arrays.h"
+#include "python/bindings/machine_code.h"
 #include "python/bindings/without_lock.h"
 #include "sim/models/kernel_analysis.h"
 #include "sim/models/registry.h"
@@ -27,32 +26,34 @@
 namespace occupipe::python {
 namespace {
 
-void append(std::vector<std::string>& all, std::vector<std::string> more) {
-    std::ranges::move(more, std::back_inserter(all));
+analysis::RunQuestion run_of(const Asked& asked) {
+    analysis::RunQuestion run{.policy = enum_of<Policy>(asked.policy, "policy"),
+                              .select = enum_of<Select>(asked.select, "select"),
+                              .order = enum_of<Order>(asked.order, "order"),
+                              .stall_counts = asked.stall_counts,
+                              .estimate = asked.estimate,
+                              .behaviour = asked.memory};
+    validate(run.behaviour);
+    return run;
 }
 
-ModelOptions options_of(const Asked& asked) {
-    ModelOptions options{.policy = enum_of<Policy>(asked.policy, "policy"),
-                         .select = enum_of<Select>(asked.select, "select"),
-                         .order = enum_of<Order>(asked.order, "order"),
-                         .stall_counts = asked.stall_counts,
-                         .memory = asked.memory,
-                         .estimate = asked.estimate};
+ModelOptions options_of(const Asked& asked, const analysis::RunQuestion& run) {
+    ModelOptions options = run.options();
     if (asked.max_simulated) options.max_simulated = *asked.max_simulated;
-    validate(options.memory);
     return options;
 }
 
 // What a model refuses, with the file: the model knows lines of it at most.
 template <class Run>
-auto with_kernel(const Scenario& scenario, const Run& run) {
+auto with_kernel(const analysis::Ready& ready, const Run& run) {
     try {
         return run();
     } catch (const InputError& error) {
         const std::string what = error.what();
-        if (what.find(scenario.kernel_name) != std::string::npos) throw;
-        throw InputError(error.file().empty() ? scenario.kernel_name : error.file(), error.where(),
-                         error.key(), what);
+        const std::string& name = ready.source.file;
+        if (what.find(name) != std::string::npos) throw;
+        throw InputError(error.file().empty() ? name : error.file(), error.where(), error.key(),
+                         what);
     }
 }
 
@@ -71,42 +72,21 @@ const Model& model_named(const std::string& name) {
     return keyed("model", [&]() -> const Model& { return find_model(name); });
 }
 
-ModelOptions options_for(const Scenario& scenario, ModelOptions options) {
-    if (scenario.priced) options.memory.dram_bytes_per_warp = scenario.dram_bytes_per_warp;
-    return options;
-}
-
-std::vector<std::string> about_launch(const Scenario& scenario, const Launch& launch) {
-    std::vector<std::string> said;
-    const Kernel& kernel = scenario.kernel;
-    if (kernel.memory && !scenario.memory.rows.empty() && scenario.priced &&
-        launch.concurrent_groups != kernel.memory->concurrent_groups)
-        said.push_back(
-            fmt::format("reuse was found for {} groups at once on a core, the launch has {}",
-                        kernel.memory->concurrent_groups, launch.concurrent_groups));
-    append(said, scenario.memory.said);
-    append(said, analysis::weak_values(scenario.memory.kernel, scenario.memory.profile));
-    return said;
-}
-
-Prediction predict_one(const Scenario& scenario, const std::optional<Launch>& wanted,
+Prediction predict_one(const analysis::Ready& ready, const std::optional<Launch>& wanted,
                        const std::string& model_name, const Asked& asked) {
     const Model& model = model_named(model_name);
-    const ModelOptions options = options_for(scenario, options_of(asked));
-    const auto [launch, fitted] = launch_of(scenario, wanted);
-    Prediction found = without_lock([&, launch = launch](const std::atomic<bool>& stop) {
-        ModelOptions own = options;
-        own.checkpoint = stopped_by(stop);
-        return with_kernel(scenario, [&] {
-            return model.predict(scenario.memory.profile, scenario.memory.kernel, launch, own);
-        });
+    const analysis::RunQuestion run = run_of(asked);
+    const auto [launch, fitted] = launch_of(ready, wanted);
+    return without_lock([&, launch = launch, fitted = fitted](const std::atomic<bool>& stop) {
+        ModelOptions options = options_of(asked, run);
+        options.checkpoint = stopped_by(stop);
+        const analysis::Told told = analysis::told(ready, launch, {.run = run});
+        Prediction found =
+            with_kernel(ready, [&] { return analysis::predict(told, model, options); });
+        found.assumptions =
+            analysis::texts(analysis::notes_of(ready, fitted, told, found, model, run));
+        return found;
     });
-    append(found.assumptions, scenario.assumptions);
-    append(found.assumptions, scenario.unasked);
-    append(found.assumptions, fitted);
-    append(found.assumptions, about_launch(scenario, launch));
-    append(found.assumptions, unused_memory(model, options.memory));
-    return found;
 }
 
 // The columns of the result, by cell (launch, profile, model).
@@ -160,7 +140,7 @@ using Column = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::de
 
 // Launch i on this scenario; a number of groups of 0 fills every core once.
 Launch launch_at(const Column& group_warps, const Column& concurrent_groups, const Column& groups,
-                 std::size_t i, const Scenario& scenario) {
+                 std::size_t i, const analysis::Ready& ready) {
     constexpr std::int64_t most = 1'000'000;
     const std::int64_t g = group_warps.data()[i];
     const std::int64_t c = concurrent_groups.data()[i];
@@ -170,11 +150,11 @@ Launch launch_at(const Column& group_warps, const Column& concurrent_groups, con
                          fmt::format("launch {}: {} warps, {} groups at once and {} groups are not "
                                      "whole numbers of at least 1",
                                      i, g, c, n));
-    if (n == 0) n = scenario.memory.profile.cores * c;
+    if (n == 0) n = ready.profile.cores * c;
     std::vector<std::string> said;
     return analysis::chosen_launch(
         {.group_warps = static_cast<int>(g), .concurrent_groups = static_cast<int>(c), .groups = n},
-        scenario.memory.kernel, scenario.memory.profile, said);
+        ready.kernel(), ready.profile, said);
 }
 
 nb::dict columns_of(Cells&& cells, std::vector<std::size_t> shape) {
@@ -198,7 +178,7 @@ nb::dict columns_of(Cells&& cells, std::vector<std::size_t> shape) {
     return columns;
 }
 
-nb::dict predict_arrays(const std::vector<Scenario>& scenarios, const Column& group_warps,
+nb::dict predict_arrays(const std::vector<analysis::Ready>& scenarios, const Column& group_warps,
                         const Column& concurrent_groups, const Column& groups,
                         const std::vector<std::string>& model_names, const Asked& asked, bool mask,
                         unsigned threads) {
@@ -207,7 +187,8 @@ nb::dict predict_arrays(const std::vector<Scenario>& scenarios, const Column& gr
         throw InputError({}, {}, "launches", "the columns have different lengths");
     std::vector<const Model*> models;
     for (const std::string& name : model_names) models.push_back(&model_named(name));
-    const ModelOptions options = options_of(asked);
+    const analysis::RunQuestion run = run_of(asked);
+    const ModelOptions options = options_of(asked, run);
     const std::size_t per_launch = scenarios.size() * models.size();
     Cells cells(launches * per_launch);
     without_lock([&](const std::atomic<bool>& stop) {
@@ -215,15 +196,16 @@ nb::dict predict_arrays(const std::vector<Scenario>& scenarios, const Column& gr
             launches * per_launch,
             [&](std::size_t i) {
                 if (stop) return;
-                const Scenario& scenario = scenarios[i % per_launch / models.size()];
-                ModelOptions own = options_for(scenario, options);
+                const analysis::Ready& ready = scenarios[i % per_launch / models.size()];
+                ModelOptions own = options;
                 own.checkpoint = stopped_by(stop);
                 try {
                     const Launch launch =
-                        launch_at(group_warps, concurrent_groups, groups, i / per_launch, scenario);
-                    cells.set(i, with_kernel(scenario, [&] {
-                                  return models[i % models.size()]->predict(
-                                      scenario.memory.profile, scenario.memory.kernel, launch, own);
+                        launch_at(group_warps, concurrent_groups, groups, i / per_launch, ready);
+                    const analysis::Told told =
+                        analysis::told(ready, launch, {.run = run, .threads = 1});
+                    cells.set(i, with_kernel(ready, [&] {
+                                  return analysis::predict(told, *models[i % models.size()], own);
                               }));
                 } catch (const InputError& error) {
                     if (!mask) throw;
@@ -286,8 +268,8 @@ void bind_prediction(nb::module_& m) {
 
 }  // namespace
 
-std::pair<Launch, std::vector<std::string>> launch_of(const Scenario& scenario,
-                                                      const std::optional<Launch>& wanted) {
+std::pair<Launch, analysis::Notes> launch_of(const analysis::Ready& ready,
+                                             const std::optional<Launch>& wanted) {
     analysis::LaunchChoice choice;
     if (wanted)
         choice = {.group_warps = wanted->group_warps,
@@ -295,39 +277,37 @@ std::pair<Launch, std::vector<std::string>> launch_of(const Scenario& scenario,
                   .groups = wanted->groups};
     std::vector<std::string> said;
     const Launch found = keyed("launch", [&] {
-        return analysis::chosen_launch(choice, scenario.kernel, scenario.completed, said);
+        return analysis::chosen_launch(choice, ready.kernel(), ready.profile, said);
     });
-    return {found, said};
+    analysis::Notes fitted;
+    analysis::add_notes(fitted, analysis::Note::Kind::fitted, said);
+    return {found, fitted};
 }
 
-Scenario prepare(const Kernel& kernel, const GpuProfile& profile, const Asked& asked,
-                 const std::string& kernel_name) {
-    Scenario made;
-    made.kernel = kernel;
-    made.kernel_name = kernel_name.empty() ? kernel.name : kernel_name;
-    validate(kernel, made.kernel_name);
-    GpuProfile completed = profile;
-    made.assumptions =
-        keyed("use", [&] { return analysis::apply_uses(asked.uses, kernel, completed); });
-    append(made.assumptions,
-           keyed("changes", [&] { return analysis::apply_what_ifs(asked.settings, completed); }));
-    validate(completed);
-    const GpuProfile offered = completed;
-    made.unasked = analysis::assumed_in_profile(kernel, completed);
-    append(made.unasked, analysis::apply_stand_ins(kernel, completed));
-    append(made.assumptions, keyed("assume_latency", [&] {
-               return analysis::assume_latencies(asked.assumed_classes, kernel, completed);
-           }));
-    const auto pricing = enum_of<analysis::MemoryPricing>(asked.memory_pricing, "memory");
-    made.memory = analysis::price_memory(kernel, completed, pricing,
-                                         {.first = asked.l1_bytes,
-                                          .second = asked.l2_bytes,
-                                          .first_from = "l1_bytes",
-                                          .second_from = "l2_bytes"});
-    analysis::require_timings(made.memory.profile, made.memory.kernel, made.kernel_name, offered);
-    made.priced = pricing != analysis::MemoryPricing::none;
-    made.dram_bytes_per_warp = analysis::dram_bytes_per_warp(made.memory);
-    made.completed = std::move(completed);
+analysis::Ready prepare(analysis::LoadedKernel kernel, const GpuProfile& profile,
+                        const Asked& asked) {
+    validate(*kernel.kernel, kernel.file);
+    analysis::ProfileChanges changes;
+    const auto check = [&](const char* argument) {
+        keyed(argument, [&] {
+            analysis::check_changes(*kernel.kernel, profile, changes);
+            return 0;
+        });
+    };
+    changes.uses = asked.uses;
+    check("use");
+    changes.what_ifs = asked.settings;
+    check("changes");
+    changes.classes = asked.assumed_classes;
+    check("assume_latency");
+    analysis::Ready made = analysis::ready(
+        std::move(kernel), profile, changes,
+        {.pricing = enum_of<analysis::MemoryPricing>(asked.memory_pricing, "memory"),
+         .caches = {.first = asked.l1_bytes,
+                    .second = asked.l2_bytes,
+                    .first_from = "l1_bytes",
+                    .second_from = "l2_bytes"}});
+    if (made.priced && made.priced->refusal) throw InputError(*made.priced->refusal);
     return made;
 }
 
@@ -361,28 +341,41 @@ void bind_predictions(nb::module_& m) {
         .def_rw("memory_pricing", &Asked::memory_pricing)
         .def_rw("l1_bytes", &Asked::l1_bytes, nb::arg().none())
         .def_rw("l2_bytes", &Asked::l2_bytes, nb::arg().none());
-    nb::class_<Scenario>(m, "Scenario")
+    nb::class_<analysis::Ready>(m, "Scenario")
         .def(
-            "launch", [](const Scenario& s) { return launch_of(s, std::nullopt).first; },
+            "launch", [](const analysis::Ready& s) { return launch_of(s, std::nullopt).first; },
             "The launch that the kernel says, or one that fills every core once.")
         .def(
             "occupancies",
-            [](const Scenario& s, std::optional<int> group_warps,
+            [](const analysis::Ready& s, std::optional<int> group_warps,
                std::optional<std::int64_t> groups) {
                 const int warps =
-                    group_warps.value_or(s.kernel.launch.value_or(Launch()).group_warps);
+                    group_warps.value_or(s.kernel().launch.value_or(Launch()).group_warps);
                 std::vector<std::string> said;
                 std::vector<Launch> all;
-                for (const int at_once : analysis::all_occupancies(warps, s.completed))
+                for (const int at_once : analysis::all_occupancies(warps, s.profile))
                     all.push_back(analysis::chosen_launch({.group_warps = group_warps,
                                                            .concurrent_groups = at_once,
                                                            .groups = groups},
-                                                          s.kernel, s.completed, said));
+                                                          s.kernel(), s.profile, said));
                 return all;
             },
             nb::arg("group_warps").none(), nb::arg("groups").none());
-    m.def("prepare", &prepare, nb::arg("kernel"), nb::arg("profile"), nb::arg("asked"),
-          nb::arg("kernel_name"));
+    m.def(
+        "prepare",
+        [](const Kernel& kernel, const GpuProfile& profile, const Asked& asked,
+           const std::string& name) {
+            return prepare(analysis::loaded_kernel(name.empty() ? kernel.name : name, kernel),
+                           profile, asked);
+        },
+        nb::arg("kernel"), nb::arg("profile"), nb::arg("asked"), nb::arg("kernel_name"));
+    m.def(
+        "prepare",
+        [](const Extraction& kernel, const GpuProfile& profile, const Asked& asked,
+           const std::string& name) {
+            return prepare(analysis::loaded_kernel(name, kernel.in), profile, asked);
+        },
+        nb::arg("kernel"), nb::arg("profile"), nb::arg("asked"), nb::arg("kernel_name"));
     m.def("predict", &predict_one, nb::arg("scenario"), nb::arg("launch").none(), nb::arg("model"),
           nb::arg("asked"));
     m.def("predict_arrays", &predict_arrays, nb::arg("scenarios"), nb::arg("group_warps"),

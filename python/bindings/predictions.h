@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ask/launch_choice.h"
-#include "ask/memory/memory_pricing.h"
+#include "ask/answer.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "python/bindings/value.h"
@@ -32,23 +31,12 @@ struct Asked {
     std::optional<double> l1_bytes, l2_bytes;
 };
 
-struct Scenario {
-    Kernel kernel;  // as given
-    std::string kernel_name;
-    GpuProfile completed;           // with stand-ins, without prices of memory
-    analysis::PricedMemory memory;  // what the models get
-    bool priced = true;
-    std::optional<double> dram_bytes_per_warp;
-    std::vector<std::string> assumptions;  // that were asked for
-    std::vector<std::string> unasked;      // that were not
-};
-
 // Throws InputError like `occupipe predict`.
-Scenario prepare(const Kernel& kernel, const GpuProfile& profile, const Asked& asked,
-                 const std::string& kernel_name);
+analysis::Ready prepare(analysis::LoadedKernel kernel, const GpuProfile& profile,
+                        const Asked& asked);
 
 // The launch, and what was changed of the kernel's own to make it fit.
-std::pair<Launch, std::vector<std::string>> launch_of(const Scenario& scenario,
-                                                      const std::optional<Launch>& wanted);
+std::pair<Launch, analysis::Notes> launch_of(const analysis::Ready& ready,
+                                             const std::optional<Launch>& wanted);
 
 }  // namespace occupipe::python

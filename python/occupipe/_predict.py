@@ -12,23 +12,25 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._core import Kernel, Launch, MemoryBehaviour, Prediction, Profile
+from ._core import Extraction, Kernel, Launch, MemoryBehaviour, Prediction, Profile
 from ._errors import InputError
 from ._tables import FLOAT, INTEGER, TEXT, frame
 
 if TYPE_CHECKING:
     import pandas
 
-KernelLike = Union[Kernel, str, "os.PathLike[str]"]
+KernelLike = Union[Kernel, Extraction, str, "os.PathLike[str]"]
 ProfileLike = Union[Profile, str, "os.PathLike[str]"]
 LaunchLike = Union[Launch, Sequence[int]]
 Column = Union[int, Sequence[int], "npt.NDArray[np.integer[Any]]"]
 
 
-def kernel_of(kernel: KernelLike) -> tuple[Kernel, str]:
+def kernel_of(kernel: KernelLike) -> tuple[Union[Kernel, Extraction], str]:
     """The kernel, and what messages call it."""
     if isinstance(kernel, Kernel):
         return kernel, kernel.name
+    if isinstance(kernel, Extraction):
+        return kernel, kernel.file
     return Kernel.load(kernel), os.fspath(kernel)
 
 
@@ -110,7 +112,9 @@ def predict(
     Parameters
     ----------
     kernel, profile
-        Objects, paths, or names of shipped ones (``"saxpy"``, ``"rtx-2070"``).
+        Objects, paths, or names of shipped ones (``"saxpy"``, ``"rtx-2070"``). An
+        :class:`Extraction` finds the reuse of memory anew for each launch; its ``kernel`` keeps
+        that of its own.
     launch
         Or (group_warps, concurrent_groups, groups). None: the kernel's own, made to fit the
         profile where that leaves its work as it is; else one that fills every core once.
@@ -372,7 +376,7 @@ def predict_many(
 
     places = [np.unravel_index(place, failed.shape) for place, _ in raw["errors"]]
     return Predictions(
-        kernel=found.name,
+        kernel=found.kernel.name if isinstance(found, Extraction) else found.name,
         group_warps=group_warps,
         concurrent_groups=concurrent_groups,
         groups=groups,

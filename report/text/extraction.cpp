@@ -134,7 +134,7 @@ nlohmann::ordered_json to_json(const analysis::KernelIn& in,
         for (const analysis::LackingOp& one : names->lacking)
             json["lacking"].push_back({{"op", one.op}, {"guess", one.guess}});
     }
-    json["assumptions"] = in.assumptions;
+    json["assumptions"] = texts(in.assumptions);
     return json;
 }
 

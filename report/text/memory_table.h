@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "ask/memory/memory_pricing.h"
+#include "ask/memory_view.h"
 #include "core/prediction.h"
 
 namespace occupipe::report {

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "analysis/validation/validation_file.h"
+#include "ask/memory/memory_pricing.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/text/validation.h"
@@ -335,8 +336,8 @@ TEST(Validation, MemoryIsToldOfEachOccupancy) {
 TEST(Validation, WideSharedAccessesTakeTheirClassOncePerPass) {
     const GpuProfile profile = turing();
     const ReadyKernel fft = ready_kernel(suite_kernel("fft"), "small", profile, recorded);
-    const Completed with = completed(profile, fft, fft.kernel, MemoryPricing::per_access);
-    const Completed flat = completed(profile, fft, fft.kernel, MemoryPricing::none);
+    const Ready with = completed(profile, fft, MemoryPricing::per_access);
+    const Ready flat = completed(profile, fft, MemoryPricing::none);
     const std::pair<const char*, double> widths[] = {
         {"st.shared.v2.u32", 2}, {"ld.shared.v2.u32", 2}, {"st.shared.v4.u32", 4}};
     for (const auto& [op, passes] : widths)
@@ -348,11 +349,11 @@ TEST(Validation, WideSharedAccessesTakeTheirClassOncePerPass) {
 TEST(Validation, SaysWhatIsSubstitutedAndWhatIsLacking) {
     const GpuProfile profile = turing();
     const ReadyKernel fan2 = ready_kernel(suite_kernel("fan2"), "small", profile, recorded);
-    const Completed with = completed(profile, fan2, fan2.kernel, MemoryPricing::none);
-    EXPECT_TRUE(with.lacking.empty());
-    EXPECT_GT(with.substituted, 0);
-    EXPECT_LT(with.substituted, 1);
-    EXPECT_THAT(with.assumptions,
+    const Ready with = completed(profile, fan2, MemoryPricing::none);
+    EXPECT_TRUE(with.priced->lacking.empty());
+    EXPECT_GT(substituted(fan2, with, *with.priced), 0);
+    EXPECT_LT(substituted(fan2, with, *with.priced), 1);
+    EXPECT_THAT(texts(with.notes),
                 testing::Contains(HasSubstr("add.s32 uses the numbers of mul.s32 for its class")));
     const ReadyKernel mma = ready_kernel(suite_kernel("matmul_mma"), "small", profile, recorded);
     const ValidationCurve none = predicted_curve(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The second round: caches in the order in which the simulator issues.
-#include "ask/memory/kernel_memory.h"
+#include "ask/kernel_memory.h"
 
 #include <gtest/gtest.h>
 

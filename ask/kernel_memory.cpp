@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ask/memory/kernel_memory.h"
+#include "ask/kernel_memory.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ask/kernels_in.h"
-#include "ask/memory/memory_pricing.h"
+#include "ask/memory_view.h"
 #include "core/gpu_profile.h"
 #include "sim/engine/simulate.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "ask/stand_ins.h"
+#include "ask/substitutes.h"
+
+#include "ask/answer.h"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What a kernel's memory instructions ask for, what the caches of a GPU find of it, and what that
+// costs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ask/question.h"
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+
+namespace occupipe::analysis {
+
+// Which part of the sectors that an instruction reads each level answers; sums to 1.
+struct LevelShares {
+    double first = 0, second = 0, dram = 0;
+};
+
+// One memory instruction of the kernel's text.
+struct MemoryRow {
+    std::string id, op, at;
+    double executions = 0;  // by the mean warp
+    MemoryUse use;
+    std::optional<LevelShares> read;   // absent: reads nothing but shared memory
+    std::optional<double> dram_bytes;  // per execution, read and written back; absent: not told
+    std::optional<Estimate> cpi;       // λ per core, as priced
+    std::optional<Estimate> latency;   // Λ, as priced
+};
+
+struct PricedMemory {
+    Kernel kernel;       // memory instructions have ops of their own
+    GpuProfile profile;  // with the timings of these
+    CacheSizes sizes;
+    std::vector<MemoryRow> rows;  // in the order of the text
+    // Of the kernel, where it tells: bytes from and to DRAM over bytes asked of global memory;
+    // passes through shared memory beyond the least, as a share of these.
+    std::optional<double> dram_ratio;       // R
+    std::optional<double> conflict_degree;  // D
+    // What is assumed or missing, and how to measure it; a sentence each.
+    std::vector<std::string> said;
+};
+
+// From and to DRAM, of the mean warp [bytes]; absent where an instruction of global memory does not
+// tell, or there is none.
+std::optional<double> dram_bytes_per_warp(const PricedMemory& memory);
+
+// What the caches find, with the profile's own λ and Λ: for reading, not for predicting.
+PricedMemory memory_view(const Kernel& kernel, const GpuProfile& profile, const CacheSizes& asked);
+
+}  // namespace occupipe::analysis

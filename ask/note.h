@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What a prediction takes for granted, what was changed for it, and what makes it doubtful.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace occupipe::analysis {
+
+struct Note {
+    enum class Kind : std::uint8_t {
+        // Of the source.
+        occupancy,  // groups of the code on a core
+        sample,     // groups that stand for all
+        classes,    // warps that stand for others
+        compiler,
+        code,  // anything else
+        // Asked for.
+        use,
+        what_if,
+        assumed_latency,
+        // Of kernel and profile.
+        assumption,    // of the profile's author, or a scope that no measurement showed
+        substitute,    // numbers of the same instruction, or of its unit
+        of_class,      // numbers of another instruction of its class
+        architecture,  // the code is of another one
+        // Of the launch.
+        fitted,  // to the profile's limits
+        reuse,
+        memory,  // its levels, and what they cost
+        // What makes it doubtful.
+        weak,       // values that measurements did not determine
+        too_short,  // for the longest warp
+        // Of the model.
+        model,
+        unused,
+    };
+
+    Kind kind = Kind::code;
+    std::string sentence;
+    std::string subject = {};  // an op, where the note is about one
+    double size = 0;           // passes of an op of a class
+
+    bool operator==(const Note&) const = default;
+};
+
+using Notes = std::vector<Note>;
+
+// The options of the question say these; all others the reader has to be told.
+constexpr bool asked_for(Note::Kind kind) { return kind <= Note::Kind::assumed_latency; }
+
+inline const std::string& text(const Note& note) { return note.sentence; }
+
+inline std::vector<std::string> texts(const Notes& notes) {
+    std::vector<std::string> all;
+    all.reserve(notes.size());
+    for (const Note& one : notes) all.push_back(text(one));
+    return all;
+}
+
+inline void add_notes(Notes& all, Note::Kind kind, const std::vector<std::string>& sentences) {
+    for (const std::string& one : sentences) all.push_back({kind, one});
+}
+
+inline void add_notes(Notes& all, const Notes& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace occupipe::analysis
