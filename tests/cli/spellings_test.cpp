@@ -408,8 +408,8 @@ void run_documented(const std::string& when) {
     int count = 0;
     for (std::string line; std::getline(lines, line);) {
         std::istringstream columns(line);
-        std::string code, own_when, document, command;
-        std::getline(columns, code, '\t');
+        std::string exit_code, own_when, document, command;
+        std::getline(columns, exit_code, '\t');
         std::getline(columns, own_when, '\t');
         std::getline(columns, document, '\t');
         std::getline(columns, command);
@@ -417,7 +417,7 @@ void run_documented(const std::string& when) {
         ++count;
         const std::string quoted = "'" + replaced(command, "'", "'\\''") + "'";
         const int status = std::system((shell + quoted + " >/dev/null 2>&1 </dev/null").c_str());
-        EXPECT_EQ(WEXITSTATUS(status), std::stoi(code)) << document << ": " << command;
+        EXPECT_EQ(WEXITSTATUS(status), std::stoi(exit_code)) << document << ": " << command;
     }
     EXPECT_GE(count, 15);
 }
