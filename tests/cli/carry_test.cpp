@@ -107,20 +107,22 @@ TEST_F(Carry, WithNvrtcHiddenTheDumpSaysSoOnceAndWritesNothing) {
         {"OCCUPIPE_NVRTC=none"});
     EXPECT_EQ(run.exit_code, 1);
     EXPECT_EQ(run.err,
-              "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC or --nvrtc is 'none'\n");
+              "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC or --compiler nvrtc is "
+              "'none'\n");
     EXPECT_FALSE(std::filesystem::exists(path("d")));
 }
 
 TEST_F(Carry, TheChosenNvrtcIsTheOneThatIsTried) {
     const auto dumped = [&](const std::string& library) {
         const auto run = run_program({"measure", "--device", "cuda", "--arch", "sm_75", "--quick",
-                                      "--nvrtc", library, "--dump", path("d")});
+                                      "--compiler", "nvrtc=" + library, "--dump", path("d")});
         EXPECT_EQ(run.exit_code, 1);
         EXPECT_FALSE(std::filesystem::exists(path("d")));
         return run.err;
     };
     EXPECT_EQ(dumped("none"),
-              "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC or --nvrtc is 'none'\n");
+              "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC or --compiler nvrtc is "
+              "'none'\n");
     const std::string library = path("libnvrtc.so.99");
     EXPECT_NE(dumped(library).find(library), std::string::npos);
 }

@@ -483,8 +483,8 @@ TEST(Validate, RefusesWhatIsWrong) {
     EXPECT_THAT(refused({"-o", "/tmp/never", "--kernel", "sgem"}), HasSubstr("near: sgemm"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--device", "gpu"}), HasSubstr("opencl:PLATFORM"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--model", "best"}), HasSubstr("best"));
-    const Outcome empty = occupipe(
-        {"validate", "-o", "/tmp/never", "--profile", root + "/match/devices/intel-i5-2400.yaml"});
+    const Outcome empty = occupipe({"validate", "-o", "/tmp/never", "--profile",
+                                    root + "/automatch/devices/intel-i5-2400.yaml"});
     EXPECT_EQ(empty.code, 2);
     EXPECT_THAT(empty.err, HasSubstr("instructions: there are none"));
     const Outcome of_64 = occupipe(
