@@ -46,7 +46,8 @@ struct GpuFacts {
     int copies(std::size_t subsystem) const {
         return subsystems[subsystem].per_scheduler() ? issue.schedulers : 1;
     }
-    const ReferenceRate* find_reference(std::string_view instruction) const;  // nullptr: there is none
+    const ReferenceRate* find_reference(
+        std::string_view instruction) const;  // nullptr: there is none
 };
 
 // The numbers of one of ResolvedKernel::ops.

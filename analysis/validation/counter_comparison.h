@@ -20,9 +20,9 @@ struct CounterRow {
 };
 
 // Warp-instructions, sectors of global loads and stores, and what goes to and from DRAM at the
-// kernel's own launch (levels as predictions have them; no bytes where the profile does not tell the size of
-// the second level), beside the first launch of that name among `profiled`. Empty where none is of
-// it, or `ready` tells nothing of memory.
+// kernel's own launch (levels as predictions have them; no bytes where the profile does not tell
+// the size of the second level), beside the first launch of that name among `profiled`. Empty where
+// none is of it, or `ready` tells nothing of memory.
 std::vector<CounterRow> compare_counters(const ReadyKernel& ready, const GpuProfile& profile,
                                          const std::vector<NcuKernel>& profiled);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "ask/substitutes.h"
 
-#include "ask/answer.h"
-
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <set>
 #include <string>
 
+#include "ask/answer.h"
 #include "core/files/files.h"
 
 namespace occupipe::analysis {

@@ -128,9 +128,9 @@ TEST_F(MovedProgram, FitOfBothKindsOfRowsHasBothInTheProfile) {
     EXPECT_THAT(profile, HasSubstr("synchronisation_seconds: "));
     EXPECT_THAT(profile, HasSubstr("fma.f32:"));
     // Another device's profile is left alone.
-    const ProgramRun other =
-        shell("cp profiles/nvidia-rtx-2070.yaml " + file("rtx.yaml") + " && " OCCUPIPE_AUTOMATCH
-              " fit " + file("match.json") + " --into " + file("rtx.yaml"));
+    const ProgramRun other = shell("cp profiles/nvidia-rtx-2070.yaml " + file("rtx.yaml") +
+                                   " && " OCCUPIPE_AUTOMATCH " fit " + file("match.json") +
+                                   " --into " + file("rtx.yaml"));
     EXPECT_EQ(other.exit_code, 2);
     EXPECT_THAT(other.err, HasSubstr("is a profile of NVIDIA GeForce RTX 2070"));
     EXPECT_EQ(read_text_file(file("rtx.yaml")),
