@@ -82,6 +82,6 @@ def test_machine_code_finds_reuse_for_each_launch(program, root):
 def test_machine_code_of_another_architecture_says_so(root):
     kernels = root / "tests" / "kernels"
     found = occupipe.extract(kernels / "recorded" / "sm_75" / "saxpy.cubin", kernels / "saxpy.yaml", cores=10)
-    use = {"setp.lt.s32": "mul.f32", "mad.wide.u32": "mul.f32"}
+    use = {"setp.lt.s32": "mul.f32", "mad.s32": "mul.f32", "mad.wide.u32": "mul.f32"}
     made = occupipe.predict(found, "gtx-1060", use=use)
     assert any("the code is of sm_75" in note for note in made.assumptions)
