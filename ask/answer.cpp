@@ -368,7 +368,8 @@ Answer asked(const Question& question, const GpuProfile& profile, const Asking& 
         question.source, profile, question.memory.pricing != MemoryPricing::none, asking.reading);
     if (question.memory.predicted_order && !(source.in && source.in->memory))
         throw InputError(
-            "--memory-order predicted: for CUDA source, PTX and machine code, and not with "
+            "--memory-behaviour order=predicted: for CUDA source, PTX and machine code, and not "
+            "with "
             "--memory none");
     Answer answer{.ready = ready(std::move(source), profile, question.changes, question.memory)};
     const Ready& ready = answer.ready;
@@ -385,7 +386,7 @@ Answer asked(const Question& question, const GpuProfile& profile, const Asking& 
     if ((question.memory.caches.first || question.memory.caches.second) &&
         answer.launches.front().priced->memory.rows.empty())
         throw InputError(
-            "--l1-bytes and --l2-bytes: the kernel does not tell what its instructions ask of the "
+            "--cache: the kernel does not tell what its instructions ask of the "
             "memory; 'occupipe extract' writes kernels that do");
     return answer;
 }

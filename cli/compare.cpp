@@ -408,7 +408,7 @@ report::Comparison compared(const Options& options, std::optional<GpuProfile>& p
     }
     if (!options.uses.empty() || !options.what_ifs.empty() || options.versions.tells())
         throw InputError(
-            "--use, --set, --memory, --l1-bytes, --l2-bytes and --assume-latency go with a kernel "
+            "--use, --set, --memory, --cache and --assume-latency go with a kernel "
             "of machine code");
     const std::string text = read_text_file(options.results);
     if (!analysis::is_prediction(text, options.results)) return of_measurements(options, profile);
@@ -446,7 +446,8 @@ void compare(Options options) {
     if (!options.versions.after.empty()) return compare_versions(options);
     if (options.versions.tells_versions())
         throw InputError(
-            "--after-…, --draws, --seed, --page and --source-folder go with two kernels: compare "
+            "--after, --uncertainty, --seed, --page and --source-folder go with two kernels: "
+            "compare "
             "BEFORE AFTER --profile P");
     const std::string profile_file =
         options.profile.empty() ? "" : analysis::shipped_profile(options.profile).string();

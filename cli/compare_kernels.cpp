@@ -177,8 +177,8 @@ analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options) {
                                                 : analysis::MemoryPricing::per_access,
             .caches = {.first = options.l1_bytes,
                        .second = options.l2_bytes,
-                       .first_from = "--l1-bytes",
-                       .second_from = "--l2-bytes"}};
+                       .first_from = "--cache l1",
+                       .second_from = "--cache l2"}};
 }
 
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {

@@ -94,7 +94,8 @@ void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>&
         std::ranges::any_of(chosen, [&](const Model* m) { return unused(m) < given; }))
         return;
     throw InputError(
-        "--hit-rate and --hit-latency are for x-model and gpuperf, --requests-per-access for "
+        "--memory-behaviour: hit_rate and hit_latency are for x-model and gpuperf, "
+        "requests_per_access for "
         "gpuperf, mdm and mdm-divergent; none of these is among the chosen models");
 }
 
@@ -119,8 +120,8 @@ analysis::MemoryPricing pricing_word(const Options& options) {
 analysis::CacheSizes asked_caches(const Options& options) {
     return {.first = options.l1_bytes,
             .second = options.l2_bytes,
-            .first_from = "--l1-bytes",
-            .second_from = "--l2-bytes"};
+            .first_from = "--cache l1",
+            .second_from = "--cache l2"};
 }
 
 analysis::Question question_of(const Options& options) {

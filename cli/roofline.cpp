@@ -109,8 +109,8 @@ void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
         for (const std::string& said : analysis::set_traffic(kernel, in.kernel(), profile,
                                                              {.first = request.l1_bytes,
                                                              .second = request.l2_bytes,
-                                                             .first_from = "--l1-bytes",
-                                                             .second_from = "--l2-bytes"}))
+                                                             .first_from = "--cache l1",
+                                                             .second_from = "--cache l2"}))
             fmt::print(stderr, "occupipe: note: {}: {}\n", name, said);
     }
 }

@@ -146,7 +146,7 @@ private:
         else
             say(
                 fmt::format("the size of the first-level cache is not known: nothing is taken to "
-                            "be found there; predict --l1-bytes tells it, {}",
+                            "be found there; predict --cache l1=BYTES tells it, {}",
                             measures));
         if (sizes.second)
             say(fmt::format("second-level cache of {:g} KiB ({})", *sizes.second / 1024,
@@ -154,7 +154,7 @@ private:
         else
             say(fmt::format(
                 "the size of the second-level cache is not known: what the first level "
-                "does not find is taken to come from DRAM; predict --l2-bytes tells it, {}",
+                "does not find is taken to come from DRAM; predict --cache l2=BYTES tells it, {}",
                 measures));
         if (!result_.kernel.memory) return;
         const MemoryContext& context = *result_.kernel.memory;

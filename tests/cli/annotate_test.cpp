@@ -90,7 +90,8 @@ TEST_F(Annotate, LinesAndInstructionsStandTogether) {
     EXPECT_NEAR(executions, counted.get<double>(), 1e-9 * counted.get<double>());
 }
 
-// The second round of `predict --memory-order predicted` has the same launch as the first.
+// The second round of `predict --memory-behaviour order=predicted` has the same launch as the
+// first.
 TEST_F(Annotate, PredictedOrderKeepsWhatIsSaidOfTheLaunch) {
     extract("transpose");
     for (const char* order : {"round_robin", "predicted"}) {

@@ -105,14 +105,14 @@ INSTANTIATE_TEST_SUITE_P(
                    "predict sim/kernels/example.yaml --profile sim/kernels/example_gpu.yaml "
                    "--model pipeline,volkov --memory-behaviour hit_rate=0.5 "
                    "--memory-behaviour hit_latency=2",
-                   "--hit-rate and --hit-latency are for x-model and gpuperf"},
+                   "hit_rate and hit_latency are for x-model and gpuperf"},
         BadCommand{"PredictHitRateNan",
                    "predict saxpy --profile rtx-2070 --memory-behaviour hit_rate=nan",
                    "--memory-behaviour hit_rate: 'nan'"},
         BadCommand{"PredictGraphWithASample", "predict saxpy --profile rtx-2070 --sample 4",
                    "--sample and --classes go with CUDA"},
         BadCommand{"PredictCachesForNothing", "predict saxpy --profile rtx-2070 --cache l1=1000",
-                   "--l1-bytes and --l2-bytes: the kernel does not tell"},
+                   "--cache: the kernel does not tell"},
         BadCommand{"PredictGraphWithAClang",
                    "predict saxpy --profile rtx-2070 --compiler clang=clang-19", "--clang"},
         BadCommand{"MeasureALaunchForNothing", "measure --device MODEL --dry-run --grid 4",

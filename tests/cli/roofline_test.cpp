@@ -125,7 +125,7 @@ TEST_F(Roofline, ExecutesALaunchFile) {
     const auto cached = read_kernel_parameters(kept);
     EXPECT_EQ(cached[0].dram_read_sectors, 256);
     EXPECT_EQ(cached[0].fp32, 2048);
-    EXPECT_THAT(cached[0].origin, HasSubstr("1024 KiB (--l2-bytes)"));
+    EXPECT_THAT(cached[0].origin, HasSubstr("1024 KiB (--cache l2)"));
 }
 
 // A rate that nobody measured is said; the message of a refusal names the option.
