@@ -148,7 +148,7 @@ KernelFile read_kernel_file(const std::string& path, const std::string& architec
     if (!architecture.empty()) number_of(architecture);
     if (!source && !ptx) {
         if (!asked.empty())
-            throw InputError(path + ": is compiled already; --compiler-option is for source");
+            throw InputError(path + ": is compiled already; --compiler option is for source");
         file.cubin = machine_code(path, text);
         file.bytes = text;
         if (!architecture.empty() && number_of(architecture) != *file.cubin.architecture)

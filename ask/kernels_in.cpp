@@ -196,7 +196,7 @@ std::vector<std::string> warnings_of(const KernelIn& in) {
     if (std::abs(change) <= most_change) return {};
     return {fmt::format(
         "{}: what is predicted executes {:.1f} % {} instructions than the launch did, since one of "
-        "{} classes of warps stands for several: more --classes come nearer",
+        "{} classes of warps stands for several: more of them (--sample classes=N) come nearer",
         in.kernel().name, 100 * std::abs(change), change < 0 ? "fewer" : "more",
         in.kernel().warps.size())};
 }
@@ -221,7 +221,7 @@ const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubi
                         options.kernel, fmt::join(launched, ", ")));
     }
     if (options.step < 1 || options.step > found.size())
-        throw InputError(fmt::format("--step {}: there {} {} such launch{}", options.step,
+        throw InputError(fmt::format("--sample step={}: there {} {} such launch{}", options.step,
                                      found.size() == 1 ? "is" : "are", found.size(),
                                      found.size() == 1 ? "" : "es"));
     return *found[options.step - 1];

@@ -105,8 +105,8 @@ bool is_code(const KernelSource& source) {
     if (file.empty() ? !source.code.launch.empty() : names_kernels(file)) return true;
     if (describes_launch(source))
         throw InputError(fmt::format(
-            "{}: --launch, --arch, --compiler-option, --kernel, --grid, --block, --shared-bytes, "
-            "--clang, --args, --step, --sample and --classes go with CUDA (.cu), OpenCL C (.cl), "
+            "{}: --launch, --arch, --compiler, --kernel, --grid, --block, --shared-bytes, "
+            "--args and --sample go with CUDA (.cu), OpenCL C (.cl), "
             "PTX (.ptx) and machine code "
             "(.cubin)",
             file.empty() ? "which kernel?" : file));

@@ -63,7 +63,12 @@ void run_moved_command(const std::vector<std::string>& words) {
         rest.insert(rest.begin(), "predict");
         become_automatch(rest);
     }
-    if (words.front() == "measure" && std::erase(rest, "--match") > 0) {
+    const auto options_end = std::ranges::find(rest, "--");
+    const auto match = std::find_if(rest.begin(), options_end, [](const std::string& word) {
+        return word == "--match" || word == "--match=true";
+    });
+    if (words.front() == "measure" && match != options_end) {
+        rest.erase(match);
         fmt::print(stderr,
                    "occupipe: note: 'occupipe measure --match' is 'automatch measure' by now\n");
         rest.insert(rest.begin(), "measure");

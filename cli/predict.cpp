@@ -105,8 +105,8 @@ void keep_outputs_apart(const Options& options, const std::string& kernel) {
                 {"--launch", options.kernel.execution.launch},
                 {"--profile", analysis::shipped_profile(options.profile)}},
                {{"--plot", options.plot},
-                {"--svg", options.explain.svg},
-                {"--trace", options.explain.trace},
+                {"--first-cycles svg", options.explain.svg},
+                {"--first-cycles trace", options.explain.trace},
                 {"--page", options.annotate.page}});
     report::check_plot_file(options.plot, options.explain.force);
 }
@@ -273,7 +273,7 @@ void predict(const Options& options) {
     if (options.explain.any()) {
         if (answer.launches.size() > 1)
             throw InputError(
-                "--stalls, --timeline, --svg, --trace, --sensitivity and "
+                "--stalls, --timeline, --first-cycles, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
         const Unprepared before{
             .kernel = first.priced->told, .profile = ready.profile, .prepare = pricing_of(ready)};

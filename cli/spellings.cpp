@@ -52,16 +52,22 @@ bool is_profile(const std::string& word) {
     if (word.starts_with('-')) return false;
     try {
         const std::filesystem::path path = analysis::shipped_profile(word);
-        return file_kind(read_text_file(path), path.string()) == FileKind::profile;
+        // What comes through a pipe can be read only once.
+        return std::filesystem::is_regular_file(path) &&
+               file_kind(read_text_file(path), path.string()) == FileKind::profile;
     } catch (const std::exception&) {
         return false;  // the command says what it is not
     }
 }
 
+// `--profile` is for predictions, which are compared otherwise.
 bool has_two_profiles(const std::vector<std::string>& words) {
+    if (std::ranges::any_of(words, [](const std::string& word) {
+            return word == "--profile" || word.starts_with("--profile=");
+        }))
+        return false;
     for (std::size_t i = 1; i + 1 < words.size(); ++i)
-        if (words[i - 1] != "--profile" && !words[i + 1].starts_with('-') && is_profile(words[i]) &&
-            is_profile(words[i + 1]))
+        if (!words[i + 1].starts_with('-') && is_profile(words[i]) && is_profile(words[i + 1]))
             return true;
     return false;
 }
@@ -71,7 +77,8 @@ bool take_option(const Use& use, std::vector<std::string>& words) {
     if (use.option.empty()) return has_two_profiles(words);
     const auto end = std::find(words.begin() + 1, words.end(), "--");
     const auto found = std::find_if(words.begin() + 1, end, [&](const std::string& word) {
-        return word == use.option || (!use.value.empty() && word.starts_with(use.option + "="));
+        return word == use.option || (use.value.empty() ? word == use.option + "=true"
+                                                        : word.starts_with(use.option + "="));
     });
     if (found == end) return false;
     const std::string word = *found;

@@ -26,7 +26,11 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
                                     *estimate.std_error, estimate.value));
     }
     if (is_doubtful(estimate)) {
-        lines.push_back(fmt::format("{}: {}", key, estimate.note));
+        std::string why = estimate.note;
+        if (why.empty())
+            for (const Doubt& doubt : estimate.doubts)
+                why += (why.empty() ? "" : "; ") + doubt_text(doubt);
+        lines.push_back(fmt::format("{}: {}", key, why));
     }
     if (estimate.kind == Estimate::Kind::undetermined) {
         lines.push_back(

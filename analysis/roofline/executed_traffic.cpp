@@ -12,8 +12,9 @@ std::vector<std::string> set_traffic(KernelParameters& parameters, const Kernel&
     constexpr double sector_bytes = 32, kib = 1024;
     const PricedMemory memory = memory_view(told, profile, asked);
     if (!memory.sizes.second)
-        throw InputError(fmt::format("the second-level cache of {} is not known; give its size, l2",
-                                     profile.device.name));
+        throw InputError(fmt::format(
+            "the second-level cache of {} is not known; give its size with --cache l2=BYTES",
+            profile.device.name));
     if (!told.launch || !dram_bytes_per_warp(memory))
         throw InputError(
             fmt::format("what kernel '{}' asks of the memory is not known", parameters.kernel));

@@ -19,8 +19,9 @@ constexpr double term_margin = 4;
 constexpr double growth_margin = 8;
 // The same for a staircase, of which fifteen periods compete.
 constexpr double staircase_margin = 8;
-// What the law must gain over one of its halves in χ²: p = 0.001, two-sided.
-constexpr double evidence_level = 0.0005;
+// What the law must gain over one of its halves in χ²: one-sided level of Student's t, 12.4
+// standard errors at three degrees of freedom.
+constexpr double evidence_level = 0.00057;
 // Relative change of cost at which a fit is good enough to start another, to be compared, and to
 // be reported.
 constexpr double first_steps = 1e-3;

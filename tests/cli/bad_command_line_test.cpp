@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "predict saxpy --profile rtx-2070 --memory-behaviour hit_rate=nan",
                    "--memory-behaviour hit_rate: 'nan'"},
         BadCommand{"PredictGraphWithASample", "predict saxpy --profile rtx-2070 --sample 4",
-                   "--sample and --classes go with CUDA"},
+                   "--args and --sample go with CUDA"},
         BadCommand{"PredictCachesForNothing", "predict saxpy --profile rtx-2070 --cache l1=1000",
                    "--cache: the kernel does not tell"},
         BadCommand{"PredictGraphWithAClang",

@@ -88,7 +88,7 @@ std::vector<Refusal> of_the_command_line() {
         {"OtherArchitecture", launch_and({"--arch", "sm_80"}),
          "faults.cubin: is machine code of sm_90, not of sm_80"},
         {"CompilerOption", launch_and({"--compiler-option", "-G"}),
-         "faults.cubin: is compiled already; --compiler-option is for source"},
+         "faults.cubin: is compiled already; --compiler option is for source"},
         {"ZeroGrid", one("saxpy", "0", "32", ""),
          "--grid 0: expected one to three whole numbers of at least 1"},
         {"FourDimensions", one("saxpy", "1,1,1,1", "32", ""),

@@ -258,7 +258,7 @@ TEST_F(Extract, OptionsOfExecutingDoNotGoWithKernelFiles) {
         command.insert(command.end(), more.begin(), more.end());
         const ProgramRun run = run_program(command);
         EXPECT_EQ(run.exit_code, 2);
-        EXPECT_THAT(run.err, HasSubstr("--sample and --classes go with CUDA")) << more[0];
+        EXPECT_THAT(run.err, HasSubstr("--args and --sample go with CUDA")) << more[0];
     }
     const ProgramRun run =
         run_program({"predict", recorded + "matmul.cubin", "--launch", "tests/kernels/matmul.yaml",
@@ -283,7 +283,7 @@ TEST_F(Extract, PredictSaysWhatItNeeds) {
     refuses({recorded + "scan.cubin", "--launch", "tests/kernels/scan.yaml", "--kernel", "scam"},
             "scan");
     refuses({recorded + "scan.cubin", "--launch", "tests/kernels/scan.yaml", "--step", "99"},
-            "--step 99: there are");
+            "--sample step=99: there are");
 }
 
 TEST_F(Extract, TheResultDoesNotDependOnThreads) {
