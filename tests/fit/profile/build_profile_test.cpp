@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <random>
+#include <span>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/files.h"
@@ -442,6 +445,30 @@ TEST(Report, EstimatesShowAsManyDigitsAsTheirErrorAllows) {
                                .kind = Estimate::Kind::lower_bound,
                                .note = ""}),
               "≥ 10");
+}
+
+// λ of shipped measurements, as the profiles beside them have it: a change of the fitter that moves
+// one by more than two of its errors, or leaves a bound of it, has to be wanted.
+TEST(BuildProfile, ShippedMeasurementsKeepTheirValues) {
+    const std::filesystem::path results = std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "results";
+    for (const auto& [measured, fitted] : {std::pair{"cpu-intel-xeon-pocl/2026-11-23-quick.json",
+                                                     "cpu-intel-xeon-pocl/profile-quick.yaml"},
+                                           std::pair{"cpu-amd-zen4-pocl/2026-11-21-quick.json",
+                                                     "cpu-amd-zen4-pocl/profile-quick.yaml"}}) {
+        const MeasurementFile file = read_measurements(results / measured);
+        const GpuProfile now = fit_measurements(std::span(&file, 1)).profile;
+        int compared = 0;
+        for (const InstructionTiming& before : read_profile(results / fitted).instructions) {
+            if (!before.cpi.identifiable() || !before.cpi.std_error) continue;
+            const InstructionTiming* const timing = now.find_instruction(before.name);
+            ASSERT_NE(timing, nullptr) << before.name;
+            EXPECT_TRUE(timing->cpi.identifiable()) << before.name;
+            EXPECT_NEAR(timing->cpi.value, before.cpi.value, 2 * *before.cpi.std_error)
+                << before.name;
+            ++compared;
+        }
+        EXPECT_GT(compared, 50) << measured;
+    }
 }
 
 }  // namespace
