@@ -301,7 +301,7 @@ TEST_F(Extract, RefusesWhatIsNotThere) {
         EXPECT_THAT(run.err, HasSubstr(text));
     };
     refuses({"--kernel", "matmull"}, "matmul");
-    refuses({"--step", "2"}, "--step 2: there is 1 such launch");
+    refuses({"--step", "2"}, "--sample step=2: there is 1 such launch");
     refuses({"--profile", "gtx-1061"}, "gtx-1061");
     refuses({"-o", "tests/kernels/matmul.yaml"}, "tests/kernels/matmul.yaml");
     const ProgramRun first = extract("matmul", {"-o", path("k.yaml")});
