@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"PredictCachesForNothing", "predict saxpy --profile rtx-2070 --cache l1=1000",
                    "--cache: the kernel does not tell"},
         BadCommand{"PredictGraphWithAClang",
-                   "predict saxpy --profile rtx-2070 --compiler clang=clang-19", "--clang"},
+                   "predict saxpy --profile rtx-2070 --compiler clang=clang-19", "--compiler"},
         BadCommand{"MeasureALaunchForNothing", "measure --device MODEL --dry-run --grid 4",
                    "'--for KERNEL'"},
         BadCommand{"CompareGraphsWithALaunch", "compare saxpy mix --profile rtx-2070 --grid 4",
