@@ -369,8 +369,7 @@ Answer asked(const Question& question, const GpuProfile& profile, const Asking& 
     if (question.memory.predicted_order && !(source.in && source.in->memory))
         throw InputError(
             "--memory-behaviour order=predicted: for CUDA source, PTX and machine code, and not "
-            "with "
-            "--memory none");
+            "with --memory none");
     Answer answer{.ready = ready(std::move(source), profile, question.changes, question.memory)};
     const Ready& ready = answer.ready;
     answer.models = find_models(question.models);
@@ -386,9 +385,20 @@ Answer asked(const Question& question, const GpuProfile& profile, const Asking& 
     if ((question.memory.caches.first || question.memory.caches.second) &&
         answer.launches.front().priced->memory.rows.empty())
         throw InputError(
-            "--cache: the kernel does not tell what its instructions ask of the "
-            "memory; 'occupipe extract' writes kernels that do");
+            "--cache: the kernel does not tell what its instructions ask of the memory; 'occupipe "
+            "extract' writes kernels that do");
     return answer;
+}
+
+Notes notes_before(const Answer& answer) {
+    Notes all;
+    add_new_notes(all, answer.ready.notes);
+    add_new_notes(all, answer.fitted);
+    for (const Told& one : answer.launches) {
+        add_new_notes(all, one.notes);
+        add_new_notes(all, one.priced->notes);
+    }
+    return all;
 }
 
 void predict_all(Answer& answer, const Question& question, const Asking& asking) {
@@ -397,6 +407,7 @@ void predict_all(Answer& answer, const Question& question, const Asking& asking)
     options.checkpoint = asking.checkpoint;
     const std::size_t launches = answer.launches.size();
     answer.predictions.resize(answer.models.size() * launches);
+    std::vector<Notes> notes(answer.predictions.size());
     if (asking.expect) asking.expect(answer.predictions.size());
     const std::ptrdiff_t observed =
         std::ranges::find_if(answer.models, &Model::observable) - answer.models.begin();
@@ -407,11 +418,15 @@ void predict_all(Answer& answer, const Question& question, const Asking& asking)
         if (launches == 1 && std::cmp_equal(i, observed)) own.observers = asking.observers;
         Prediction made =
             with_file(answer.ready.source.file, [&] { return predict(told, model, own); });
-        made.assumptions =
-            texts(notes_of(answer.ready, answer.fitted, told, made, model, question.run));
+        notes[i] = notes_of(answer.ready, answer.fitted, told, made, model, question.run);
+        made.assumptions = texts(notes[i]);
         answer.predictions[i] = std::move(made);
         if (asking.done) asking.done();
     });
+    for (Notes& one : notes) {
+        std::erase_if(one, [](const Note& note) { return note.kind != Kind::too_short; });
+        add_new_notes(answer.too_short, one);
+    }
 }
 
 Answer answer(const Question& question, const Asking& asking) {

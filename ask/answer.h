@@ -128,6 +128,7 @@ struct Answer {
     std::vector<Told> launches = {};
     std::vector<const Model*> models = {};
     std::vector<Prediction> predictions = {};  // model by model, with all notes as assumptions
+    Notes too_short = {};                      // of the predictions, each text once
 
     const Prediction& prediction(std::size_t model, std::size_t launch) const {
         return predictions[model * launches.size() + launch];
@@ -144,6 +145,9 @@ struct Asking {
     // See the run of the only launch, where a model simulates it.
     std::span<sim::Observer* const> observers = {};
 };
+
+// What is known before anything is predicted, of source, profile and launches; each text once.
+Notes notes_before(const Answer& answer);
 
 // Everything but the predictions. Throws InputError; DeviceError where a compiler is missing.
 Answer asked(const Question& question, const GpuProfile& profile, const Asking& asking);

@@ -2,6 +2,7 @@
 // What a prediction takes for granted, what was changed for it, and what makes it doubtful.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,6 +66,12 @@ inline void add_notes(Notes& all, Note::Kind kind, const std::vector<std::string
 
 inline void add_notes(Notes& all, const Notes& more) {
     all.insert(all.end(), more.begin(), more.end());
+}
+
+// Those whose text is not there yet.
+inline void add_new_notes(Notes& all, const Notes& more) {
+    for (const Note& one : more)
+        if (std::ranges::find(all, text(one), text) == all.end()) all.push_back(one);
 }
 
 }  // namespace occupipe::analysis

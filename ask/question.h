@@ -35,6 +35,13 @@ constexpr auto words(std::type_identity<MemoryPricing>) {
     return std::array{MemoryPricing::none, MemoryPricing::per_access, MemoryPricing::aggregate};
 }
 
+// The one that to_string() calls so; none: there is no such.
+constexpr std::optional<MemoryPricing> memory_pricing(std::string_view word) {
+    for (const MemoryPricing one : words(std::type_identity<MemoryPricing>{}))
+        if (to_string(one) == word) return one;
+    return std::nullopt;
+}
+
 // Bytes of the caches that groups of the kernel find; absent: not known.
 struct CacheSizes {
     std::optional<double> first;          // of one core, without what shared memory takes

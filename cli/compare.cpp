@@ -248,31 +248,21 @@ analysis::SavedPredictions predicted(const Options& options) {
     const Model* const reference = &find_model(options.reference_model);
     if (std::ranges::count(answer.models, reference) == 0)
         answer.models.insert(answer.models.begin(), reference);
-    std::vector<std::string> said;
-    const auto tell = [&](const analysis::Notes& notes) {
-        for (const analysis::Note& one : notes) {
-            if (std::ranges::find(said, analysis::text(one)) != said.end()) continue;
-            said.push_back(analysis::text(one));
-            fmt::print(stderr, "occupipe: {}\n", said.back());
-        }
+    const auto tell = [](const analysis::Notes& notes) {
+        for (const analysis::Note& one : notes)
+            fmt::print(stderr, "occupipe: {}\n", analysis::text(one));
     };
-    tell(answer.ready.notes);
-    tell(answer.fitted);
-    for (const analysis::Told& one : answer.launches) {
-        tell(one.notes);
-        tell(one.priced->notes);
-    }
+    tell(notes_before(answer));
 
     RunLimit limit(options.limit);
     limit.apply(asking);
     analysis::predict_all(answer, question, asking);
     analysis::SavedPredictions file;
     file.kernel = answer.ready.kernel().name;
-    for (const Prediction& one : answer.predictions) {
-        tell(analysis::too_short(answer.ready, one.launch, one.cycles));
+    tell(answer.too_short);
+    for (const Prediction& one : answer.predictions)
         file.rows.push_back(
             {one.model, one.launch.group_warps, one.launch.concurrent_groups, one.warps_per_cycle});
-    }
     return file;
 }
 

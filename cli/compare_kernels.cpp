@@ -175,10 +175,7 @@ analysis::ProfileChanges changes_of(const CompareKernelsOptions& options,
 analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options) {
     return {.pricing = options.memory == "none" ? analysis::MemoryPricing::none
                                                 : analysis::MemoryPricing::per_access,
-            .caches = {.first = options.l1_bytes,
-                       .second = options.l2_bytes,
-                       .first_from = "--cache l1",
-                       .second_from = "--cache l2"}};
+            .caches = asked_caches(options.l1_bytes, options.l2_bytes)};
 }
 
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "ask/question.h"
 #include "ask/shipped_files.h"
 #include "core/error.h"
 
@@ -106,6 +107,10 @@ void add_help_end(const Command& command, const HelpEnd& end) {
 void add_plot_option(const Command& command, std::string& path, const std::string& picture) {
     command.add_option("--plot", path, "Draw to FILE.svg, .png or .html with gnuplot: " + picture)
         .type_name("FILE");
+}
+
+analysis::CacheSizes asked_caches(std::optional<double> l1, std::optional<double> l2) {
+    return {.first = l1, .second = l2, .first_from = "--cache l1", .second_from = "--cache l2"};
 }
 
 }  // namespace occupipe::cli

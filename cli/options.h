@@ -10,6 +10,10 @@
 #include "cli/exit_codes.h"
 #include "cli/option.h"
 
+namespace occupipe::analysis {
+struct CacheSizes;
+}
+
 namespace occupipe::cli {
 
 // What follows the options in a command's --help.
@@ -43,5 +47,8 @@ NamedPath device_file(const std::string& device);
 
 // Adds --plot. `picture` says what is drawn, for the help text.
 void add_plot_option(const Command& command, std::string& path, const std::string& picture);
+
+// Sizes that --cache l1=BYTES and --cache l2=BYTES give; absent: not known from there.
+analysis::CacheSizes asked_caches(std::optional<double> l1, std::optional<double> l2);
 
 }  // namespace occupipe::cli

@@ -52,15 +52,11 @@ constexpr const char* examples =
     "    --args 'x=f32[16384] y=f32[16384] 2.5 16384' --profile rtx-2070\n"
     "occupipe predict matmul.cu --launch matmul.yaml --profile rtx-2070 --model all";
 
-struct LaunchOptions : analysis::LaunchChoice {
-    std::optional<std::string> occupancy;
-};
-
 struct Options {
     KernelsInRequest kernel;  // or a graph, as a file or a shipped name
     std::string profile;
     std::vector<std::string> models = {"pipeline"};
-    LaunchOptions launch;
+    analysis::LaunchesQuestion launches;
     std::string policy;  // empty: as the profile says
     std::string select;  // empty: as the profile says
     std::string order;   // empty: as the kernel says
@@ -95,8 +91,8 @@ void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>&
         return;
     throw InputError(
         "--memory-behaviour: hit_rate and hit_latency are for x-model and gpuperf, "
-        "requests_per_access for "
-        "gpuperf, mdm and mdm-divergent; none of these is among the chosen models");
+        "requests_per_access for gpuperf, mdm and mdm-divergent; none of these is among the chosen "
+        "models");
 }
 
 // The outputs must not replace what is read.
@@ -111,29 +107,16 @@ void keep_outputs_apart(const Options& options, const std::string& kernel) {
     report::check_plot_file(options.plot, options.explain.force);
 }
 
-analysis::MemoryPricing pricing_word(const Options& options) {
-    for (const auto one : words(std::type_identity<analysis::MemoryPricing>{}))
-        if (to_string(one) == options.memory_pricing) return one;
-    return analysis::MemoryPricing::none;
-}
-
-analysis::CacheSizes asked_caches(const Options& options) {
-    return {.first = options.l1_bytes,
-            .second = options.l2_bytes,
-            .first_from = "--cache l1",
-            .second_from = "--cache l2"};
-}
-
 analysis::Question question_of(const Options& options) {
     analysis::Question question;
     question.source = options.kernel.source();
     question.gpu = options.profile;
     question.changes = {
         .uses = options.uses, .what_ifs = options.what_ifs, .classes = options.assumed_classes};
-    question.launches = {options.launch, options.launch.occupancy};
+    question.launches = options.launches;
     question.models = options.models;
-    question.memory = {.pricing = pricing_word(options),
-                       .caches = asked_caches(options),
+    question.memory = {.pricing = *analysis::memory_pricing(options.memory_pricing),
+                       .caches = asked_caches(options.l1_bytes, options.l2_bytes),
                        .predicted_order = options.memory_order == "predicted"};
     question.run = {.policy = parse_policy(options.policy),
                     .select = parse_select(options.select),
@@ -210,24 +193,7 @@ void tell_intervals(analysis::Annotation& annotation, const analysis::Answer& an
                                 draws, options.seed);
 }
 
-// Each warning once.
-class Warnings {
-public:
-    void add(const std::string& line) {
-        if (std::ranges::find(said_, line) != said_.end()) return;
-        said_.push_back(line);
-        fmt::print(stderr, "occupipe: warning: {}\n", line);
-    }
-    // Those that make predictions doubtful; `all`: those that were not asked for, too.
-    void add(const analysis::Notes& notes, bool all) {
-        for (const analysis::Note& one : notes)
-            if (one.kind == analysis::Note::Kind::weak || (all && !analysis::asked_for(one.kind)))
-                add(analysis::text(one));
-    }
-
-private:
-    std::vector<std::string> said_;
-};
+void warn(const std::string& line) { fmt::print(stderr, "occupipe: warning: {}\n", line); }
 
 void predict(const Options& options) {
     const analysis::Question question = question_of(options);
@@ -244,13 +210,11 @@ void predict(const Options& options) {
     const analysis::Ready& ready = answer.ready;
     require_use(options.memory, answer.models);
     if (!options.plot.empty()) report::require_curve(answer.launches.size());
-    Warnings warnings;
-    warnings.add(ready.notes, options.csv);  // CSV has no place for all
-    warnings.add(answer.fitted, options.csv);
-    for (const analysis::Told& one : answer.launches) {
-        warnings.add(one.notes, options.csv);
-        warnings.add(one.priced->notes, options.csv);
-    }
+    using analysis::Note;
+    for (const Note& one :
+         notes_before(answer))  // CSV has no place for those that nobody asked for
+        if (one.kind == Note::Kind::weak || (options.csv && !analysis::asked_for(one.kind)))
+            warn(analysis::text(one));
 
     ModelOptions model_options = question.run.options();
     RunLimit limit(options.limit);
@@ -263,9 +227,7 @@ void predict(const Options& options) {
     analysis::predict_all(answer, question, asking);
     const report::PredictionSet set{ready.kernel().name, options.profile, ready.profile.device.name,
                                     answer.predictions};
-    for (const Prediction& one : set.predictions)
-        for (const analysis::Note& note : analysis::too_short(ready, one.launch, one.cycles))
-            warnings.add(analysis::text(note));
+    for (const Note& one : answer.too_short) warn(analysis::text(one));
     const analysis::Told& first = answer.launches.front();
     const std::vector<analysis::MemoryRow>& memory_rows = first.priced->memory.rows;
     Explanation why;
@@ -382,19 +344,19 @@ void add_predict(const Command& app) {
         .delimiter(',')
         .show_default()
         .type_name("MODEL");
-    command.add_option("--group-warps", options->launch.group_warps, "Warps per group")
+    command.add_option("--group-warps", options->launches.choice.group_warps, "Warps per group")
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--concurrent-groups", options->launch.concurrent_groups,
+        .add_option("--concurrent-groups", options->launches.choice.concurrent_groups,
                     "Groups that a core holds at once")
         .check(positive_number())
         .type_name("N");
-    command.add_option("--groups", options->launch.groups, "Groups of the whole launch")
+    command.add_option("--groups", options->launches.choice.groups, "Groups of the whole launch")
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--occupancy", options->launch.occupancy,
+        .add_option("--occupancy", options->launches.occupancy,
                     "A row per occupancy: all that the profile's limits admit, or warps per core\n"
                     "such as 1-10 or 4,8,16")
         .type_name("all|LIST");

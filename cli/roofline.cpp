@@ -106,11 +106,8 @@ void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
                                  .execute = reading_of(execution).execute});
         for (const std::string& line : in.warnings)
             fmt::print(stderr, "occupipe: warning: {}\n", line);
-        for (const std::string& said : analysis::set_traffic(kernel, in.kernel(), profile,
-                                                             {.first = request.l1_bytes,
-                                                             .second = request.l2_bytes,
-                                                             .first_from = "--cache l1",
-                                                             .second_from = "--cache l2"}))
+        for (const std::string& said : analysis::set_traffic(
+                 kernel, in.kernel(), profile, asked_caches(request.l1_bytes, request.l2_bytes)))
             fmt::print(stderr, "occupipe: note: {}: {}\n", name, said);
     }
 }

@@ -179,8 +179,7 @@ public:
                               read_text_file(profile_path_), options.size, options.waves,
                               options.repetitions, fmt::join(set_.models, ","));
         inputs_ += options.memory_pricing + "\n";
-        for (const auto one : words(std::type_identity<analysis::MemoryPricing>{}))
-            if (to_string(one) == options.memory_pricing) pricing_ = one;
+        pricing_ = *analysis::memory_pricing(options.memory_pricing);
         if (!options.device.empty() && !options.device.starts_with("model:")) {
             real_ = analysis::open_real_device(options.device, profile_);
             if (!real_->cpu) set_.device = real_->id;
