@@ -10,6 +10,7 @@
 
 #include "core/files/files.h"
 #include "core/kernel_parameters.h"
+#include "tests/cli/saxpy_csv.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 
@@ -23,20 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string root = OCCUPIPE_SOURCE_DIR;
-
-constexpr const char* saxpy_csv =
-    "==1== NVPROF is profiling process 1, command: ./saxpy\n==1== Metric result:\n"
-    "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric "
-    "Description\",\"Min\",\"Max\",\"Avg\"\n"
-    "\"K40\",\"saxpy(int)\",1,\"flop_count_sp_fma\",\"\",1000000,1000000,1000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"flop_count_dp_fma\",\"\",0,0,0\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_compute_ld_st\",\"\",3000000,3000000,3000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_executed\",\"\",500000,500000,500000\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_fp_32\",\"\",1000000,1000000,1000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_fp_64\",\"\",0,0,0\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_integer\",\"\",5000000,5000000,5000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"dram_read_transactions\",\"\",250000,250000,250000\n"
-    "\"K40\",\"saxpy(int)\",1,\"dram_write_transactions\",\"\",125000,125000,125000\n";
 
 // 320 lanes at 1 GHz; B_mem 160 GB/s.
 constexpr const char* device_yaml =

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "core/files/files.h"
+#include "tests/cli/saxpy_csv.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/thinned.h"
@@ -35,20 +36,6 @@ struct Spelling {
 constexpr const char* code =
     "tests/suite/recorded/sm_75/reduction.cubin --kernel reduction --grid 7 --block 256 "
     "--args in=f32[10000]~sums=f32[7]~i32:10000";
-
-constexpr const char* counts =
-    "==1== NVPROF is profiling process 1, command: ./saxpy\n==1== Metric result:\n"
-    "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric "
-    "Description\",\"Min\",\"Max\",\"Avg\"\n"
-    "\"K40\",\"saxpy(int)\",1,\"flop_count_sp_fma\",\"\",1000000,1000000,1000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"flop_count_dp_fma\",\"\",0,0,0\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_compute_ld_st\",\"\",3000000,3000000,3000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_executed\",\"\",500000,500000,500000\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_fp_32\",\"\",1000000,1000000,1000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_fp_64\",\"\",0,0,0\n"
-    "\"K40\",\"saxpy(int)\",1,\"inst_integer\",\"\",5000000,5000000,5000000\n"
-    "\"K40\",\"saxpy(int)\",1,\"dram_read_transactions\",\"\",250000,250000,250000\n"
-    "\"K40\",\"saxpy(int)\",1,\"dram_write_transactions\",\"\",125000,125000,125000\n";
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
@@ -74,7 +61,7 @@ struct Done {
 
 Done run(const std::string& words) {
     const test::TemporaryFolder out, in;
-    std::ofstream(in.path / "counts.csv") << counts;
+    std::ofstream(in.path / "counts.csv") << saxpy_csv;
     std::istringstream stream(replaced(
         replaced(replaced(words, "CODE", code), "OUT", out.path.string()), "IN", in.path.string()));
     std::vector<std::string> arguments;
