@@ -30,7 +30,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$occupipe" fit results/cpu-amd-zen4-pocl/2026-11-21.json -o "$work/profile.yaml" --force \
-    --plot docs/pictures/hulls.svg --plot-only add.s32,mul.s32,mul.f32,fma.f32 > "$work/out"
+    --plot docs/pictures/hulls.svg --instructions add.s32,mul.s32,mul.f32,fma.f32 > "$work/out"
 "$occupipe" predict sim/kernels/example.yaml --profile sim/kernels/example_gpu.yaml \
     --model pipeline,roofline,volkov,mwp-cwp,gpumech-rr --occupancy 1-10 --plot docs/pictures/models.svg --force > "$work/out"
 "$occupipe" validate --device 'model:quadro-k620?policy=gto&skew=500&contention=0.3' --profile quadro-k620 -o "$work/validation" \

@@ -4,7 +4,7 @@
 split over devices of this computer by equal parts (default), by AutoMatch's costs, and by measured times (oracle).
 
   for d in 0 1/1; do automatch measure --device cpu:$d -o cpu-${d%/*}.json; automatch fit cpu-${d%/*}.json -o cpu-${d%/*}.yaml; done
-  tools/match_split.py --device 0 --profile cpu-0.yaml --device 1/1 --profile cpu-1.yaml --svg figure12.svg
+  automatch/tools/split.py --device 0 --profile cpu-0.yaml --device 1/1 --profile cpu-1.yaml --svg figure12.svg
 
 A device is CPUS or CPUS/1 as in automatch/workloads/minighost.c; its profile is measured with --device cpu:CPUS or cpu:CPUS/1.
 Needs gcc and LLVM 19."""

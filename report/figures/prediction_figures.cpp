@@ -22,8 +22,9 @@ void require_curve(std::size_t occupancies) {
 
 namespace {
 
-// A curve that lies on an earlier one would hide it: they are drawn once and share a name.
-void merge_coincident(std::vector<plot::Series>& series) {
+// A curve that lies on an earlier one hides it: both are drawn alike, so that the legend tells
+// which lie on each other.
+void choose_styles(std::vector<plot::Series>& series) {
     double top = 0;
     for (const plot::Series& one : series)
         for (const plot::Point& p : one.points) top = std::max(top, p.y);
@@ -33,16 +34,13 @@ void merge_coincident(std::vector<plot::Series>& series) {
             return p.x == q.x && std::abs(p.y - q.y) <= line;
         });
     };
-    std::vector<plot::Series> kept;
-    for (plot::Series& one : series) {
-        const auto same = std::ranges::find_if(
-            kept, [&](const plot::Series& earlier) { return coincide(earlier, one); });
-        if (same == kept.end())
-            kept.push_back(std::move(one));
-        else
-            same->name += " = " + one.name;
+    int styles = 0;
+    for (auto one = series.begin(); one != series.end(); ++one) {
+        const auto same = std::find_if(series.begin(), one, [&](const plot::Series& earlier) {
+            return coincide(earlier, *one);
+        });
+        one->style = same == one ? styles++ % plot::style_count : same->style;
     }
-    series = std::move(kept);
 }
 
 }  // namespace
@@ -56,8 +54,7 @@ plot::Figure occupancy_curves(const PredictionSet& set) {
     for (const Prediction& prediction : set.predictions) {
         auto series = std::ranges::find(figure.series, prediction.model, &plot::Series::name);
         if (series == figure.series.end()) {
-            const auto style = static_cast<int>(figure.series.size()) % plot::style_count;
-            figure.series.push_back({prediction.model, plot::Mark::line_and_points, style, {}});
+            figure.series.push_back({prediction.model, plot::Mark::line_and_points, 0, {}});
             series = std::prev(figure.series.end());
         }
         series->points.push_back(
@@ -65,7 +62,7 @@ plot::Figure occupancy_curves(const PredictionSet& set) {
         occupancies.insert(prediction.launch.warps());
     }
     require_curve(occupancies.size());
-    merge_coincident(figure.series);
+    choose_styles(figure.series);
     figure.y.low = 0;
     return figure;
 }

@@ -151,6 +151,20 @@ TEST(PredictPlot, NeedsSeveralOccupancies) {
     EXPECT_EQ(bad.out, "");
 }
 
+// Curves that lie on each other share a line and have a row of the legend each: names joined to one
+// row were wider than the picture, and gnuplot then leaves the whole legend out.
+TEST(PredictPlot, TheLegendNamesEveryModel) {
+    const test::TemporaryFolder folder;
+    const std::string picture = (folder.path / "all.svg").string();
+    const auto run = run_program({"predict", "mix", "--profile", "rtx-2070", "--model", "all",
+                                  "--occupancy", "1-4", "--csv", "--plot", picture});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string text = read_text_file(picture);
+    for (const std::string name : {"roofline", "volkov", "x-model", "mwp-cwp-hong-kim", "wfg",
+                                   "gpumech-rr-corrected", "mdm-divergent", "pipeline"})
+        EXPECT_NE(text.find(">" + name + "<"), std::string::npos) << name;
+}
+
 // The README's pictures are there, small, and what their script says it draws.
 TEST(ReadmePictures, AreThoseOfTheirScript) {
     const fs::path root = OCCUPIPE_SOURCE_DIR;

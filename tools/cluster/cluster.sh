@@ -15,7 +15,7 @@ usage: tools/cluster/cluster.sh sweep SPEC.yaml FOLDER SHARDS [-- SBATCH-OPTIONâ
   characterize  submits a job to each node of a partition that is up; OPTIONs go to
                 'occupipe characterize'
   gather        for each GPU model below FOLDER: a merged profile, FOLDER/MODEL.yaml, and in
-                FOLDER/outliers.txt the GPUs that differ from the others (occupipe fleet)
+                FOLDER/outliers.txt the GPUs that differ from the others (occupipe compare --fleet)
 
   OCCUPIPE=PROGRAM   in the environment: the program, the same path on every node (default: occupipe)
 
