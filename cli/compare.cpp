@@ -20,9 +20,7 @@
 #include "analysis/measured/measured_graph.h"
 #include "analysis/measured/prediction_file.h"
 #include "ask/answer.h"
-#include "ask/assumed_latency.h"
 #include "ask/shipped_files.h"
-#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/compare_kernels.h"
 #include "cli/kernels_in_request.h"
@@ -68,8 +66,7 @@ constexpr const char* examples =
 struct Options {
     std::string results;
     KernelsInRequest kernel;  // where RESULTS is a kernel of machine code
-    std::vector<std::string> uses;
-    std::vector<std::string> what_ifs;
+    analysis::ProfileChanges changes;
     CompareKernelsOptions versions;
     std::string profile;
     std::string against;
@@ -227,7 +224,7 @@ analysis::Question question_of(const Options& options) {
     analysis::Question question;
     question.source = options.kernel.source();
     question.gpu = options.profile;
-    question.changes = changes_of(options.versions, options.uses, options.what_ifs);
+    question.changes = options.changes;
     question.memory = memory_of(options.versions);
     question.launches.occupancy = "all";
     question.models = options.models;
@@ -396,7 +393,7 @@ report::Comparison compared(const Options& options, std::optional<GpuProfile>& p
             throw InputError(options.results + " is a kernel: --hold-out goes with measurements");
         return of_predictions(options, predicted(options));
     }
-    if (!options.uses.empty() || !options.what_ifs.empty() || options.versions.tells())
+    if (options.changes != analysis::ProfileChanges() || options.versions.tells())
         throw InputError(
             "--use, --set, --memory, --cache and --assume-latency go with a kernel "
             "of machine code");
@@ -423,8 +420,7 @@ void compare_versions(const Options& options) {
             "them");
     compare_kernels({.before = options.kernel,
                      .profile = options.profile,
-                     .uses = options.uses,
-                     .what_ifs = options.what_ifs,
+                     .changes = options.changes,
                      .limit = options.limit,
                      .json = options.json,
                      .force = options.force},
@@ -503,7 +499,7 @@ void add_compare(const Command& app) {
                     "Measurements, the output of predict --json, or a kernel of machine code\n"
                     "(.cu, .ptx, .cubin), which is predicted at every occupancy")
         .type_name("RESULTS");
-    add_compare_kernels_options(command, options->versions);
+    add_compare_kernels_options(command, options->versions, options->changes);
     const Option profile = command.add_option(
         "--profile", options->profile, "GPU profile to predict with: a file or a shipped name");
     profile.type_name("PROFILE");
@@ -530,12 +526,8 @@ void add_compare(const Command& app) {
                     "When RESULTS is a prediction: the model that the others are compared with")
         .show_default()
         .type_name("MODEL");
-    command.add_option("--use", options->uses, analysis::use_help)
-        .type_name("OP=INSTRUCTION")
-        .one_value_each();
-    command.add_option("--set", options->what_ifs, analysis::what_if_help)
-        .type_name("NAME=VALUE")
-        .one_value_each();
+    add_use_option(command, options->changes);
+    add_set_option(command, options->changes);
     add_device_options(command, *options);
     add_limit_option(command, options->limit);
     const Option json = command.add_flag("--json", options->json, "Print JSON");

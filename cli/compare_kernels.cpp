@@ -10,10 +10,8 @@
 
 #include "analysis/explanation/kernel_comparison.h"
 #include "ask/answer.h"
-#include "ask/assumed_latency.h"
 #include "ask/kernels_in.h"
 #include "ask/shipped_files.h"
-#include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
@@ -102,10 +100,11 @@ bool CompareKernelsOptions::tells_versions() const {
 }
 
 bool CompareKernelsOptions::tells() const {
-    return tells_versions() || l1_bytes || l2_bytes || !memory.empty() || !assumed_classes.empty();
+    return tells_versions() || l1_bytes || l2_bytes || !memory.empty();
 }
 
-void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options) {
+void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options,
+                                 analysis::ProfileChanges& changes) {
     constexpr const char* group = "Two versions of a kernel (compare BEFORE AFTER --profile P)";
     command
         .add_option("after", options.after,
@@ -141,10 +140,7 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
     command.add_option("--seed", options.seed, "Seed of the draws (default: 1)")
         .type_name("N")
         .group(group);
-    command.add_option("--assume-latency", options.assumed_classes, analysis::assume_latency_help)
-        .type_name("CLASS")
-        .one_value_each()
-        .group(group);
+    add_assume_latency_option(command, changes, group);
     command
         .add_option("--memory", options.memory,
                     "How memory accesses are priced, as 'predict --memory' does (default:\n"
@@ -164,12 +160,6 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
                     "Where the source is (default: the folder of each version)")
         .type_name("DIR")
         .group(group);
-}
-
-analysis::ProfileChanges changes_of(const CompareKernelsOptions& options,
-                                    const std::vector<std::string>& uses,
-                                    const std::vector<std::string>& what_ifs) {
-    return {.uses = uses, .what_ifs = what_ifs, .classes = options.assumed_classes};
 }
 
 analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options) {
@@ -193,7 +183,6 @@ void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsO
             throw InputError(
                 "--after-launch, --after-grid and their like go with kernels of machine code");
     }
-    const analysis::ProfileChanges changes = changes_of(options, request.uses, request.what_ifs);
     const analysis::MemoryQuestion memory = memory_of(options);
     std::vector<analysis::LoadedKernel> sources;
     for (KernelsInRequest one : {request.before, after_request(request.before, options)}) {
@@ -204,7 +193,7 @@ void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsO
                                                 reading_of(one.execution)));
     }
     const analysis::ReadyTogether ready =
-        analysis::ready_together(sources, profile, changes, memory);
+        analysis::ready_together(sources, profile, request.changes, memory);
     report::KernelComparisonReport report;
     report.profile = request.profile;
     report.device = profile.device.name;

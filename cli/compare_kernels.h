@@ -24,7 +24,6 @@ struct CompareKernelsOptions {
     std::string memory;  // empty: per-access
     std::optional<double> l1_bytes, l2_bytes;
     std::string page;  // file; empty: none
-    std::vector<std::string> assumed_classes;
 
     // Whether something of AFTER's launch is given.
     bool tells_launch() const;
@@ -35,19 +34,17 @@ struct CompareKernelsOptions {
 };
 
 // Of one kernel and of two.
-analysis::ProfileChanges changes_of(const CompareKernelsOptions& options,
-                                    const std::vector<std::string>& uses,
-                                    const std::vector<std::string>& what_ifs);
 analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options);
 
 // The positional AFTER, and what goes with it.
-void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options);
+void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options,
+                                 analysis::ProfileChanges& changes);
 
 // What `compare` has anyhow.
 struct CompareKernelsRequest {
     KernelsInRequest before;
     std::string profile;
-    std::vector<std::string> uses, what_ifs;
+    analysis::ProfileChanges changes;
     std::string limit;
     bool json = false;
     bool force = false;  // replace the page

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "ask/question.h"
 #include "cli/kernels_in_request.h"
 
 namespace occupipe::cli {
@@ -12,8 +12,8 @@ namespace occupipe::cli {
 struct KernelPageRequest {
     KernelsInRequest kernel;  // or a graph, as a file or a shipped name
     std::string profile;
-    std::vector<std::string> uses, assumed_classes, what_ifs;  // --use, --assume-latency, --set
-    std::string source_folder;                                 // empty: that of the kernel's file
+    analysis::ProfileChanges changes;
+    std::string source_folder;  // empty: that of the kernel's file
     std::string limit;
     std::string output;
     bool force = false;

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <set>
 
+#include "ask/assumed_latency.h"
 #include "ask/question.h"
 #include "ask/shipped_files.h"
+#include "ask/what_if.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -107,6 +109,39 @@ void add_help_end(const Command& command, const HelpEnd& end) {
 void add_plot_option(const Command& command, std::string& path, const std::string& picture) {
     command.add_option("--plot", path, "Draw to FILE.svg, .png or .html with gnuplot: " + picture)
         .type_name("FILE");
+}
+
+namespace {
+
+void add_changes(const Command& command, const char* name, std::vector<std::string>& changes,
+                 const char* help, const char* type, const std::string& group) {
+    const Option option = command.add_option(name, changes, help).type_name(type).one_value_each();
+    if (!group.empty()) option.group(group);
+}
+
+}  // namespace
+
+void add_use_option(const Command& command, analysis::ProfileChanges& changes,
+                    const std::string& group) {
+    add_changes(command, "--use", changes.uses, analysis::use_help, "OP=INSTRUCTION", group);
+}
+
+void add_assume_latency_option(const Command& command, analysis::ProfileChanges& changes,
+                               const std::string& group) {
+    add_changes(command, "--assume-latency", changes.classes, analysis::assume_latency_help,
+                "CLASS", group);
+}
+
+void add_set_option(const Command& command, analysis::ProfileChanges& changes,
+                    const std::string& group) {
+    add_changes(command, "--set", changes.what_ifs, analysis::what_if_help, "NAME=VALUE", group);
+}
+
+void add_change_options(const Command& command, analysis::ProfileChanges& changes,
+                        const std::string& group) {
+    add_use_option(command, changes, group);
+    add_assume_latency_option(command, changes, group);
+    add_set_option(command, changes, group);
 }
 
 analysis::CacheSizes asked_caches(std::optional<double> l1, std::optional<double> l2) {

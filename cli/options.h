@@ -12,7 +12,8 @@
 
 namespace occupipe::analysis {
 struct CacheSizes;
-}
+struct ProfileChanges;
+}  // namespace occupipe::analysis
 
 namespace occupipe::cli {
 
@@ -47,6 +48,16 @@ NamedPath device_file(const std::string& device);
 
 // Adds --plot. `picture` says what is drawn, for the help text.
 void add_plot_option(const Command& command, std::string& path, const std::string& picture);
+
+// Adds --use, --assume-latency and --set, or one of them; `group`: of --help, empty: the first.
+void add_change_options(const Command& command, analysis::ProfileChanges& changes,
+                        const std::string& group = "");
+void add_use_option(const Command& command, analysis::ProfileChanges& changes,
+                    const std::string& group = "");
+void add_assume_latency_option(const Command& command, analysis::ProfileChanges& changes,
+                               const std::string& group = "");
+void add_set_option(const Command& command, analysis::ProfileChanges& changes,
+                    const std::string& group = "");
 
 // Sizes that --cache l1=BYTES and --cache l2=BYTES give; absent: not known from there.
 analysis::CacheSizes asked_caches(std::optional<double> l1, std::optional<double> l2);

@@ -8,10 +8,8 @@
 
 #include "analysis/explanation/line_intervals.h"
 #include "ask/answer.h"
-#include "ask/assumed_latency.h"
 #include "ask/kernels_in.h"
 #include "ask/shipped_files.h"
-#include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
@@ -67,9 +65,7 @@ struct Options {
     std::optional<double> l1_bytes, l2_bytes;
     std::string limit = "60s";
     bool estimate = false;
-    std::vector<std::string> uses;
-    std::vector<std::string> assumed_classes;
-    std::vector<std::string> what_ifs;
+    analysis::ProfileChanges changes;
     bool json = false;
     bool csv = false;
     std::string plot;
@@ -111,8 +107,7 @@ analysis::Question question_of(const Options& options) {
     analysis::Question question;
     question.source = options.kernel.source();
     question.gpu = options.profile;
-    question.changes = {
-        .uses = options.uses, .what_ifs = options.what_ifs, .classes = options.assumed_classes};
+    question.changes = options.changes;
     question.launches = options.launches;
     question.models = options.models;
     question.memory = {.pricing = *analysis::memory_pricing(options.memory_pricing),
@@ -310,9 +305,7 @@ void write_kernel_page(const KernelPageRequest& request) {
     options.kernel = request.kernel;
     options.profile = request.profile;
     options.models = {"all"};
-    options.uses = request.uses;
-    options.assumed_classes = request.assumed_classes;
-    options.what_ifs = request.what_ifs;
+    options.changes = request.changes;
     options.limit = request.limit;
     options.explain.force = request.force;
     options.annotate.page = request.output;
@@ -414,15 +407,7 @@ void add_predict(const Command& app) {
     command.add_flag("--estimate", options->estimate,
                      "Extrapolate a long simulation from smaller runs; the result is marked as an\n"
                      "estimate and has an observed bound of its error");
-    command.add_option("--use", options->uses, analysis::use_help)
-        .type_name("OP=INSTRUCTION")
-        .one_value_each();
-    command.add_option("--assume-latency", options->assumed_classes, analysis::assume_latency_help)
-        .type_name("CLASS")
-        .one_value_each();
-    command.add_option("--set", options->what_ifs, analysis::what_if_help)
-        .type_name("NAME=VALUE")
-        .one_value_each();
+    add_change_options(command, options->changes);
     const Option json = command.add_flag("--json", options->json, "Print JSON");
     command.add_flag("--csv", options->csv, "Print CSV").excludes(json);
     add_plot_option(command, options->plot,

@@ -5,9 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "ask/assumed_latency.h"
 #include "ask/kernels_in.h"
-#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/kernel_page.h"
 #include "cli/options.h"
@@ -99,14 +97,7 @@ void add_report(const Command& app) {
                     "GPU on which the kernel is predicted: a file (YAML) or a shipped name")
         .type_name("PROFILE")
         .group(of_kernel);
-    const auto add = [&](const char* name, std::vector<std::string>& values, const char* help,
-                         const char* type) {
-        command.add_option(name, values, help).type_name(type).one_value_each().group(of_kernel);
-    };
-    add("--use", arguments->kernel.uses, analysis::use_help, "OP=INSTRUCTION");
-    add("--assume-latency", arguments->kernel.assumed_classes, analysis::assume_latency_help,
-        "CLASS");
-    add("--set", arguments->kernel.what_ifs, analysis::what_if_help, "NAME=VALUE");
+    add_change_options(command, arguments->kernel.changes, of_kernel);
     command
         .add_option("--source-folder", arguments->kernel.source_folder,
                     "Where the source is (default: the folder of KERNEL)")
