@@ -382,8 +382,7 @@ Answer asked(const Question& question, const GpuProfile& profile, const Asking& 
         require_numbers(answer.launches.back());
     }
     add_notes(answer.fitted, Kind::fitted, fitted);
-    if ((question.memory.caches.first || question.memory.caches.second) &&
-        answer.launches.front().priced->memory.rows.empty())
+    if (!question.memory.caches.empty() && answer.launches.front().priced->memory.rows.empty())
         throw InputError(
             "--cache: the kernel does not tell what its instructions ask of the memory; 'occupipe "
             "extract' writes kernels that do");

@@ -185,11 +185,16 @@ Kernel with_hashed_caches(const KernelIn& in, Kernel kernel, const Launch& launc
                           const CacheSizes& sizes, int ways, std::uint64_t seed) {
     const Followed launched = followed(in, launch, cores);
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    const extract::CacheShape shape{
-        .first_bytes = static_cast<std::uint64_t>(sizes.first.value_or(0)),
-        .second_bytes = static_cast<std::uint64_t>(sizes.second.value_or(0)),
-        .ways = ways,
-        .seed = seed};
+    const auto bytes = [&](Sharer sharer) {
+        double sum = 0;
+        for (LevelNumber cache = 0; cache < device_memory(); ++cache)
+            if (cache_levels()[cache].sharer == sharer) sum += bytes_of(sizes, cache).value_or(0);
+        return static_cast<std::uint64_t>(sum);
+    };
+    const extract::CacheShape shape{.core_bytes = bytes(Sharer::core),
+                                    .device_bytes = bytes(Sharer::device),
+                                    .ways = ways,
+                                    .seed = seed};
     tell(in, passes,
          extract::hashed_reuse(*in.memory, launched.filled, passes, shape, launched.groups),
          kernel);

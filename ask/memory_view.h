@@ -7,16 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "ask/question.h"
+#include "ask/memory_levels.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 
 namespace occupipe::analysis {
-
-// Which part of the sectors that an instruction reads each level answers; sums to 1.
-struct LevelShares {
-    double first = 0, second = 0, dram = 0;
-};
 
 // One memory instruction of the kernel's text.
 struct MemoryRow {

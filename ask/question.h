@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ask/launch_choice.h"
+#include "ask/memory_levels.h"
 #include "ask/source.h"
 #include "sim/models/model.h"
 
@@ -41,15 +42,6 @@ constexpr std::optional<MemoryPricing> memory_pricing(std::string_view word) {
         if (to_string(one) == word) return one;
     return std::nullopt;
 }
-
-// Bytes of the caches that groups of the kernel find; absent: not known.
-struct CacheSizes {
-    std::optional<double> first;          // of one core, without what shared memory takes
-    std::optional<double> second;         // of the device
-    std::string first_from, second_from;  // "the profile's memory levels", "asked for", …
-
-    bool operator==(const CacheSizes&) const = default;
-};
 
 // How far another instruction's numbers may be from an op's own.
 enum class Strength : std::uint8_t {

@@ -100,7 +100,7 @@ bool CompareKernelsOptions::tells_versions() const {
 }
 
 bool CompareKernelsOptions::tells() const {
-    return tells_versions() || l1_bytes || l2_bytes || !memory.empty();
+    return tells_versions() || caches.given() || !memory.empty();
 }
 
 void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options,
@@ -148,12 +148,7 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
         .check(one_of({"per-access", "none"}))
         .type_name("HOW")
         .group(group);
-    const auto bytes = [&](const char* name, std::optional<double>& value, const char* what) {
-        command.add_option(name, value, what).check(positive_number()).type_name("N").group(group);
-    };
-    bytes("--cache l1|--l1-bytes", options.l1_bytes,
-          "First-level cache of a core, as 'predict' takes it");
-    bytes("--cache l2|--l2-bytes", options.l2_bytes, "Second-level cache, as 'predict' takes it");
+    add_cache_options(command, options.caches, group);
     add("--page", options.page, "The comparison as a page", "FILE.html");
     command
         .add_option("--source-folder", options.source_folder,
@@ -165,7 +160,7 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
 analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options) {
     return {.pricing = options.memory == "none" ? analysis::MemoryPricing::none
                                                 : analysis::MemoryPricing::per_access,
-            .caches = asked_caches(options.l1_bytes, options.l2_bytes)};
+            .caches = options.caches.sizes()};
 }
 
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {

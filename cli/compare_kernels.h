@@ -10,6 +10,7 @@
 #include "ask/question.h"
 #include "cli/kernels_in_request.h"
 #include "cli/option.h"
+#include "cli/options.h"
 
 namespace occupipe::cli {
 
@@ -22,7 +23,7 @@ struct CompareKernelsOptions {
     std::optional<std::uint64_t> seed;  // absent: 1
     std::string source_folder;
     std::string memory;  // empty: per-access
-    std::optional<double> l1_bytes, l2_bytes;
+    CacheOptions caches;
     std::string page;  // file; empty: none
 
     // Whether something of AFTER's launch is given.

@@ -144,8 +144,38 @@ void add_change_options(const Command& command, analysis::ProfileChanges& change
     add_set_option(command, changes, group);
 }
 
-analysis::CacheSizes asked_caches(std::optional<double> l1, std::optional<double> l2) {
-    return {.first = l1, .second = l2, .first_from = "--cache l1", .second_from = "--cache l2"};
+bool CacheOptions::given() const {
+    return std::ranges::any_of(bytes, [](const auto& one) { return one.has_value(); });
+}
+
+analysis::CacheSizes CacheOptions::sizes() const {
+    analysis::CacheSizes sizes;
+    for (std::size_t cache = 0; cache < bytes.size(); ++cache) {
+        const std::string name(analysis::cache_levels()[cache].name);
+        if (bytes[cache]) sizes[name] = {*bytes[cache], "--cache " + name};
+    }
+    return sizes;
+}
+
+std::vector<Option> add_cache_options(const Command& command, CacheOptions& caches,
+                                      const std::string& group) {
+    caches.bytes.resize(analysis::cache_levels().size());
+    std::vector<Option> options;
+    for (std::size_t cache = 0; cache < caches.bytes.size(); ++cache) {
+        const analysis::LevelRow& level = analysis::cache_levels()[cache];
+        const bool of_core = level.sharer == analysis::Sharer::core;
+        std::string nth(level.nth);
+        nth.front() = static_cast<char>(std::toupper(nth.front()));
+        options.push_back(
+            command
+                .add_option(fmt::format("--cache {0}|--{0}-bytes", level.name), caches.bytes[cache],
+                            fmt::format("{}-level cache{} (default: as the profile tells)", nth,
+                                        of_core ? " of a core, without shared memory" : ""))
+                .check(positive_number())
+                .type_name("N"));
+        if (!group.empty()) options.back().group(group);
+    }
+    return options;
 }
 
 }  // namespace occupipe::cli

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "ask/memory_levels.h"
 #include "cli/exit_codes.h"
 #include "cli/option.h"
 
 namespace occupipe::analysis {
-struct CacheSizes;
 struct ProfileChanges;
 }  // namespace occupipe::analysis
 
@@ -60,6 +60,14 @@ void add_set_option(const Command& command, analysis::ProfileChanges& changes,
                     const std::string& group = "");
 
 // Sizes that --cache l1=BYTES and --cache l2=BYTES give; absent: not known from there.
-analysis::CacheSizes asked_caches(std::optional<double> l1, std::optional<double> l2);
+// --cache l1, l2, … of the levels in memory_levels().
+struct CacheOptions {
+    std::vector<std::optional<double>> bytes;
+
+    bool given() const;
+    analysis::CacheSizes sizes() const;
+};
+std::vector<Option> add_cache_options(const Command& command, CacheOptions& caches,
+                                      const std::string& group = "");
 
 }  // namespace occupipe::cli

@@ -62,7 +62,7 @@ struct Options {
     MemoryBehaviour memory;
     std::string memory_pricing = "per-access";
     std::string memory_order = "round_robin";
-    std::optional<double> l1_bytes, l2_bytes;
+    CacheOptions caches;
     std::string limit = "60s";
     bool estimate = false;
     analysis::ProfileChanges changes;
@@ -111,7 +111,7 @@ analysis::Question question_of(const Options& options) {
     question.launches = options.launches;
     question.models = options.models;
     question.memory = {.pricing = *analysis::memory_pricing(options.memory_pricing),
-                       .caches = asked_caches(options.l1_bytes, options.l2_bytes),
+                       .caches = options.caches.sizes(),
                        .predicted_order = options.memory_order == "predicted"};
     question.run = {.policy = parse_policy(options.policy),
                     .select = parse_select(options.select),
@@ -391,18 +391,7 @@ void add_predict(const Command& app) {
         .check(one_of({"round_robin", "predicted"}))
         .show_default()
         .type_name("ORDER");
-    command
-        .add_option(
-            "--cache l1|--l1-bytes", options->l1_bytes,
-            "First-level cache of a core, without shared memory (default: as the profile's\n"
-            "memory levels or its compute capability tell)")
-        .check(positive_number())
-        .type_name("N");
-    command
-        .add_option("--cache l2|--l2-bytes", options->l2_bytes,
-                    "Second-level cache (default: as the profile's memory levels tell)")
-        .check(positive_number())
-        .type_name("N");
+    add_cache_options(command, options->caches);
     add_limit_option(command, options->limit);
     command.add_flag("--estimate", options->estimate,
                      "Extrapolate a long simulation from smaller runs; the result is marked as an\n"

@@ -56,16 +56,7 @@ void report(const Arguments& arguments) {
     RunLimit limit(arguments.limit);
     limit.apply(data.model_options);
     report::ReportPage page;
-    report::add_device_section(page, data);
-    report::add_timing_section(page, data);
-    report::add_occupancy_section(page, data);
-    report::add_mix_section(page, data);
-    report::add_model_section(page, data);
-    report::add_roofline_section(page, data);
-    report::add_memory_section(page, data);
-    report::add_accuracy_section(page, data);
-    report::add_validation_section(page, data);
-    report::add_instruction_section(page, data);
+    for (const auto add : report::report_sections()) add(page, data);
     const std::string title = fmt::format("Instruction costs of {}", data.fit.profile.device.name);
     const std::string text = page.finish(title, report::report_head(data));
     write_text_file(arguments.output, text, arguments.force ? Overwrite::yes : Overwrite::no);

@@ -68,8 +68,7 @@ struct Request {
     bool difference = false;
     std::vector<std::string> sweep;
     std::string caches;  // profile
-    std::optional<double> l1_bytes;
-    std::optional<double> l2_bytes;
+    CacheOptions cache_sizes;
     std::vector<std::string> rates;  // SYMBOL=VALUE
     std::string ncu;
     std::string nvprof;
@@ -106,8 +105,8 @@ void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
                                  .execute = reading_of(execution).execute});
         for (const std::string& line : in.warnings)
             fmt::print(stderr, "occupipe: warning: {}\n", line);
-        for (const std::string& said : analysis::set_traffic(
-                 kernel, in.kernel(), profile, asked_caches(request.l1_bytes, request.l2_bytes)))
+        for (const std::string& said :
+             analysis::set_traffic(kernel, in.kernel(), profile, request.cache_sizes.sizes()))
             fmt::print(stderr, "occupipe: note: {}: {}\n", name, said);
     }
 }
@@ -364,18 +363,7 @@ void add_roofline(const Command& app) {
                         "Count the memory traffic of a SOURCE that is executed behind the caches\n"
                         "of this device (default: every touched sector once)")
             .type_name("PROFILE");
-    command
-        .add_option("--cache l1|--l1-bytes", request->l1_bytes,
-                    "With --cache device: first-level cache of a core, without shared memory")
-        .needs(caches)
-        .check(positive_number())
-        .type_name("N");
-    command
-        .add_option("--cache l2|--l2-bytes", request->l2_bytes,
-                    "With --cache device: second-level cache (default: as its memory levels tell)")
-        .needs(caches)
-        .check(positive_number())
-        .type_name("N");
+    for (const Option& size : add_cache_options(command, request->cache_sizes)) size.needs(caches);
     command
         .add_option("--profiler-command ncu|--ncu-command", request->ncu,
                     "Print the command that profiles PROGRAM with Nsight Compute, and end")

@@ -372,13 +372,13 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
     const std::uint64_t line_size = line_bytes * trace.one_line_in();
     const auto cores = static_cast<std::uint64_t>(context.cores);
     for (std::uint64_t core = 0; core < cores; ++core) {
-        SetCache cache(shape.first_bytes / line_size, shape.ways, shape.seed);
+        SetCache cache(shape.core_bytes / line_size, shape.ways, shape.seed);
         order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
             for (const Turn& one : turns)
                 in_first_level(cache, line_of(one.line, core, cores), one, kinds, result.sites);
         });
     }
-    SetCache second(shape.second_bytes / line_size, shape.ways, shape.seed);
+    SetCache second(shape.device_bytes / line_size, shape.ways, shape.seed);
     std::vector<bool> seen(order.device_lines(), false);
     order.of_device([&](std::span<const Turn> turns) {
         for (const Turn& one : turns) {

@@ -96,8 +96,8 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
 // The same launch in caches of these sizes whose lines a hash assigns to sets (set_cache.h): what
 // they find is found from a capacity of one line on.
 struct CacheShape {
-    std::uint64_t first_bytes = 0;   // of each core
-    std::uint64_t second_bytes = 0;  // of the device
+    std::uint64_t core_bytes = 0;    // of each core
+    std::uint64_t device_bytes = 0;  // of the device
     int ways = 1;
     std::uint64_t seed = 1;
 };

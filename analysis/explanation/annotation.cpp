@@ -208,8 +208,9 @@ MemorySums& MemorySums::operator+=(const MemorySums& other) {
     sectors += other.sectors;
     passes += other.passes;
     read += other.read;
-    first += other.first;
-    second += other.second;
+    found.resize(std::max(found.size(), other.found.size()));
+    for (std::size_t level = 0; level < other.found.size(); ++level)
+        found[level] += other.found[level];
     return *this;
 }
 
@@ -319,9 +320,9 @@ void add_hits(Annotation& annotation, const std::vector<MemoryRow>& rows) {
         const auto found = by_id.find(machine_instruction(row.id).first);
         if (!row.read || found == by_id.end() || !found->second->memory) continue;
         const double sectors = row.executions * row.use.sectors;
-        *found->second->memory += {.read = sectors,
-                                   .first = sectors * row.read->first,
-                                   .second = sectors * row.read->second};
+        MemorySums sums{.read = sectors};
+        for (const double share : *row.read) sums.found.push_back(sectors * share);
+        *found->second->memory += sums;
     }
     sum_memory(annotation);
 }

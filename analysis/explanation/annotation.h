@@ -42,9 +42,10 @@ struct MemorySums {
     double sectors = 0;  // of 32 bytes
     double shared = 0;   // executions that go through the banks of shared memory
     double passes = 0;
-    // Of the sectors that were read: all, and those that the first and the second level of caches
-    // found, where the accesses were priced.
-    double read = 0, first = 0, second = 0;
+    // Of the sectors that were read: all, and those that each level found, where the accesses were
+    // priced.
+    double read = 0;
+    LevelShares found = {};
 
     MemorySums& operator+=(const MemorySums& other);
 };

@@ -11,10 +11,11 @@ std::vector<std::string> set_traffic(KernelParameters& parameters, const Kernel&
                                      const GpuProfile& profile, const CacheSizes& asked) {
     constexpr double sector_bytes = 32, kib = 1024;
     const PricedMemory memory = memory_view(told, profile, asked);
-    if (!memory.sizes.second)
+    const LevelRow& last = cache_levels()[shared_cache()];
+    if (!memory.sizes.contains(last.name))
         throw InputError(fmt::format(
-            "the second-level cache of {} is not known; give its size with --cache l2=BYTES",
-            profile.device.name));
+            "the {}-level cache of {} is not known; give its size with --cache {}=BYTES", last.nth,
+            profile.device.name, last.name));
     if (!told.launch || !dram_bytes_per_warp(memory))
         throw InputError(
             fmt::format("what kernel '{}' asks of the memory is not known", parameters.kernel));
@@ -26,13 +27,16 @@ std::vector<std::string> set_traffic(KernelParameters& parameters, const Kernel&
     }
     parameters.dram_read_sectors = read / sector_bytes;
     parameters.dram_write_sectors = written / sector_bytes;
-    const auto size = [](const std::optional<double>& bytes, const std::string& from) {
-        return bytes ? fmt::format("{:g} KiB ({})", *bytes / kib, from) : "none";
-    };
-    parameters.origin =
-        fmt::format("executed; memory behind caches of {}: first level {}, second level {}",
-                    profile.device.name, size(memory.sizes.first, memory.sizes.first_from),
-                    size(memory.sizes.second, memory.sizes.second_from));
+    parameters.origin = fmt::format("executed; memory behind caches of {}:", profile.device.name);
+    for (const LevelRow& cache : cache_levels()) {
+        const auto size = memory.sizes.find(cache.name);
+        parameters.origin +=
+            fmt::format("{} {} level ", &cache == &cache_levels()[0] ? "" : ",", cache.nth);
+        parameters.origin +=
+            size == memory.sizes.end()
+                ? "none"
+                : fmt::format("{:g} KiB ({})", size->second.bytes / kib, size->second.from);
+    }
     return memory.said;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // DRAM traffic of an executed launch behind the caches of a device: what the kernel parameters of
 // executed code have instead of every touched sector once.
-//   set_traffic(kernel, in.kernel(), profile, {.second = 4194304})
+//   set_traffic(kernel, in.kernel(), profile, {{"l2", {4194304, "asked for"}}})
 #pragma once
 
 #include <string>

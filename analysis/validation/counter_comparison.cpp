@@ -47,7 +47,7 @@ std::vector<CounterRow> compare_counters(const ReadyKernel& ready, const GpuProf
         metric(*found, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"));
     const PricedMemory memory = memory_view(ready.kernel, profile, {});
     std::optional<double> bytes = dram_bytes_per_warp(memory);
-    if (!memory.sizes.second) bytes.reset();
+    if (!bytes_of(memory.sizes, shared_cache())) bytes.reset();
     if (bytes) *bytes *= static_cast<double>(ready.groups) * ready.group_warps;
     add("bytes from and to DRAM", bytes,
         sum(metric(*found, "dram__bytes_read.sum"), metric(*found, "dram__bytes_write.sum")));

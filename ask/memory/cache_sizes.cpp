@@ -67,56 +67,54 @@ std::span<const MemoryLevel> measured_levels(const GpuProfile& profile) {
     return best;
 }
 
+// What the smallest part for shared memory that holds so much leaves of the unified memory.
+std::optional<CacheSize> beside_shared_memory(const GpuProfile& profile, double shared) {
+    const auto* const unified =
+        std::ranges::find(unified_memories, architecture_of(profile), &Unified::architecture);
+    if (unified == std::end(unified_memories)) return std::nullopt;
+    const auto part = std::ranges::find_if(unified->shared,
+                                           [&](int part_kib) { return part_kib * kib >= shared; });
+    const double taken = part == unified->shared.end() ? unified->shared.back() * kib : *part * kib;
+    return CacheSize{
+        unified->bytes - taken,
+        fmt::format("compute capability {}: {:g} KiB with shared memory, which takes {:g}",
+                    profile.device.compute_capability, unified->bytes / kib, taken / kib)};
+}
+
+// The entry of this cache: the last one is device memory, the ones before it the caches, and the
+// nearest cache is the first entry where there are enough.
+const MemoryLevel* seen_of(std::span<const MemoryLevel> measured, LevelNumber cache) {
+    const std::size_t from_behind = memory_levels().size() - cache;
+    if (measured.size() < from_behind) return nullptr;
+    return cache == 0 ? &measured.front() : &measured[measured.size() - from_behind];
+}
+
 }  // namespace
 
 CacheSizes cache_sizes(const Kernel& kernel, const GpuProfile& profile, const CacheSizes& asked) {
     CacheSizes sizes = asked;
-    const std::span<const MemoryLevel> levels = measured_levels(profile);
-    const int architecture = architecture_of(profile);
-    const double shared = shared_bytes(kernel, architecture);
-    if (!sizes.second && !levels.empty()) {
-        // The last entry is device memory, the one before it the last cache.
-        sizes.second = levels[levels.size() - 2].last_bytes;
-        sizes.second_from =
-            fmt::format("the largest working set of {} that fits", levels.front().instruction);
-    }
-    if (sizes.first) return sizes;
-    const auto* const unified =
-        std::ranges::find(unified_memories, architecture, &Unified::architecture);
-    if (unified != std::end(unified_memories)) {
-        const auto part = std::ranges::find_if(
-            unified->shared, [&](int part_kib) { return part_kib * kib >= shared; });
-        const double taken =
-            part == unified->shared.end() ? unified->shared.back() * kib : *part * kib;
-        sizes.first = unified->bytes - taken;
-        sizes.first_from =
-            fmt::format("compute capability {}: {:g} KiB with shared memory, which takes {:g}",
-                        profile.device.compute_capability, unified->bytes / kib, taken / kib);
-    }
-    if (levels.size() >= 3) {
-        const double measured = levels.front().last_bytes;
-        if (!sizes.first) {
-            sizes.first = std::max(0.0, measured - shared);
-            sizes.first_from =
-                fmt::format("the largest working set of {} that fits{}", levels.front().instruction,
-                            shared > 0 ? ", less the groups' shared memory" : "");
-        } else if (measured < *sizes.first) {
-            sizes.first = measured;
-            sizes.first_from =
-                fmt::format("the largest working set of {} that fits", levels.front().instruction);
+    const std::span<const MemoryLevel> measured = measured_levels(profile);
+    const double shared = shared_bytes(kernel, architecture_of(profile));
+    for (LevelNumber cache = 0; cache < device_memory(); ++cache) {
+        const LevelRow& level = cache_levels()[cache];
+        if (sizes.contains(level.name)) continue;
+        std::optional<CacheSize> size;
+        if (level.sharer == Sharer::core) size = beside_shared_memory(profile, shared);
+        if (const MemoryLevel* const seen = seen_of(measured, cache)) {
+            const double taken = level.sharer == Sharer::core ? shared : 0;
+            const auto from = [&](std::string_view less) {
+                return fmt::format("the largest working set of {} that fits{}", seen->instruction,
+                                   less);
+            };
+            if (!size)
+                size = {std::max(0.0, seen->last_bytes - taken),
+                        from(taken > 0 ? ", less the groups' shared memory" : "")};
+            else if (seen->last_bytes < size->bytes)
+                size = {seen->last_bytes, from("")};
         }
+        if (size) sizes.emplace(level.name, *size);
     }
     return sizes;
-}
-
-LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes) {
-    LevelShares shares;
-    if (use.core && sizes.first) shares.first = share_at(*use.core, *sizes.first);
-    double found = shares.first;
-    if (use.device && sizes.second) found = std::max(found, share_at(*use.device, *sizes.second));
-    shares.second = found - shares.first;
-    shares.dram = 1 - found;
-    return shares;
 }
 
 }  // namespace occupipe::analysis

@@ -27,18 +27,11 @@ Estimate weighted(const std::vector<std::pair<double, Estimate>>& parts) {
     return sum;
 }
 
-// Rows of one access pattern: a chase for Λ, a stream for λ, where there are both.
-struct MemoryCosts::Names {
-    double sectors;
-    std::string_view chase;
-    std::string_view stream;
-};
-
-std::optional<MemoryCosts::Row> MemoryCosts::row(const Names& names) const {
-    const InstructionTiming* const chase = profile_.find_instruction(names.chase);
-    const InstructionTiming* const stream = profile_.find_instruction(names.stream);
+std::optional<MemoryCosts::Row> MemoryCosts::row(const LevelAccess& access) const {
+    const InstructionTiming* const chase = profile_.find_instruction(access.chase);
+    const InstructionTiming* const stream = profile_.find_instruction(access.stream);
     if (!chase && !stream) return std::nullopt;
-    Row row{.sectors = names.sectors, .cost = {}};
+    Row row{.sectors = access.sectors, .cost = {}};
     // Throughput: of the stream where it was determined.
     const bool take_stream = stream && (!chase || stream->cpi.identifiable());
     row.timing = take_stream ? stream : chase;
@@ -50,9 +43,9 @@ std::optional<MemoryCosts::Row> MemoryCosts::row(const Names& names) const {
     return row;
 }
 
-MemoryCosts::Rows MemoryCosts::rows_of(std::initializer_list<Names> names) const {
+MemoryCosts::Rows MemoryCosts::rows_of(std::span<const LevelAccess> accesses) const {
     Rows rows;
-    for (const Names& one : names) {
+    for (const LevelAccess& one : accesses) {
         if (!rows.empty() && rows.back().sectors == one.sectors) continue;
         if (const auto found = row(one)) rows.push_back(*found);
     }
@@ -60,34 +53,13 @@ MemoryCosts::Rows MemoryCosts::rows_of(std::initializer_list<Names> names) const
 }
 
 MemoryCosts::MemoryCosts(const GpuProfile& profile) : profile_(profile) {
-    levels_ = {{rows_of({{4, "ld.global.l1.u32", ""}}), rows_of({{8, "ld.global.l1.u64", ""}}),
-                rows_of({{16, "ld.global.l1.v2.u64", ""}})},
-               {rows_of({{1, "ld.global.l2.u32.broadcast", ""},
-                         {4, "ld.global.l2.u32", "ld.global.l2.f32"},
-                         {8, "ld.global.l2.u32.stride2", ""},
-                         {16, "ld.global.l2.u32.stride4", ""},
-                         {32, "ld.global.l2.u32.stride8", ""}}),
-                rows_of({{8, "ld.global.l2.u64", ""}}),
-                rows_of({{16, "ld.global.l2.v2.u64", "ld.global.l2.v4.f32"}})},
-               // Papers measure one load of a word, under one of its names.
-               {rows_of({{4, "ld.global.u32", "ld.global.f32"}, {4, "ld.global.s32", ""}}),
-                rows_of({{8, "ld.global.u64", "ld.global.v2.f32"}}),
-                rows_of({{16, "ld.global.v2.u64", "ld.global.v4.f32"}})}};
+    for (const LevelRow& level : memory_levels())
+        levels_.push_back(
+            {rows_of(level.accesses[0]), rows_of(level.accesses[1]), rows_of(level.accesses[2])});
 }
 
-const char* MemoryCosts::row_of(Level level) {
-    switch (level) {
-        case Level::first:
-            return "ld.global.l1.u32";
-        case Level::second:
-            return "ld.global.l2.u32";
-        default:
-            return "ld.global.u32";
-    }
-}
-
-const MemoryCosts::Rows& MemoryCosts::rows(Level level, double least) const {
-    const auto& by_width = levels_[static_cast<std::size_t>(level)];
+const MemoryCosts::Rows& MemoryCosts::rows(LevelNumber level, double least) const {
+    const auto& by_width = levels_[level];
     const std::size_t width = least <= 4 ? 0 : least <= 8 ? 1 : 2;
     return by_width[width].empty() ? by_width[0] : by_width[width];
 }
@@ -102,7 +74,8 @@ const InstructionTiming* MemoryCosts::load_row() const {
     return nullptr;
 }
 
-std::optional<RequestCost> MemoryCosts::load(Level level, double sectors, double least) const {
+std::optional<RequestCost> MemoryCosts::load(LevelNumber level, double sectors,
+                                             double least) const {
     const Rows& rows = this->rows(level, least);
     if (rows.empty()) return std::nullopt;
     const Row& first = rows.front();
@@ -116,9 +89,9 @@ std::optional<RequestCost> MemoryCosts::load(Level level, double sectors, double
     }
     if (sectors <= first.sectors) {
         RequestCost cost = first.cost;
-        if (level == Level::first) return cost;
+        if (level == 0) return cost;
         cost.cpi = first.cost.cpi.times(sectors / first.sectors);
-        const Rows& hits = this->rows(Level::first, 0);
+        const Rows& hits = this->rows(0, 0);
         if (!hits.empty() && hits.front().cost.cpi.value > cost.cpi.value)
             cost.cpi = first.cost.cpi.value < hits.front().cost.cpi.value ? first.cost.cpi
                                                                           : hits.front().cost.cpi;

@@ -2,15 +2,16 @@
 // What the levels of a GPU's memory cost a warp, from the rows of its profile.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "ask/memory_levels.h"
 #include "core/gpu_profile.h"
 
 namespace occupipe::analysis {
-
-enum class Level { first, second, dram };
 
 // λ per core and Λ of one request.
 struct RequestCost {
@@ -31,11 +32,8 @@ public:
     //
     // Between rows that ask for fewer and more sectors λ and Λ are interpolated. Beyond the last, λ
     // grows with the sectors and Λ by λ for each further time the row's sectors; below the first, λ
-    // shrinks with the sectors, but not below that of a hit in the first level.
-    std::optional<RequestCost> load(Level level, double sectors, double least) const;
-
-    // The row of coalesced 4-byte loads, to be measured where there is none.
-    static const char* row_of(Level level);
+    // shrinks with the sectors, but not below that of a hit in the nearest level.
+    std::optional<RequestCost> load(LevelNumber level, double sectors, double least) const;
 
     // The instruction whose subsystem loads take; nullptr: no row measures a load.
     const InstructionTiming* load_row() const;
@@ -48,14 +46,12 @@ private:
     };
     using Rows = std::vector<Row>;  // ascending
 
-    struct Names;
-    Rows rows_of(std::initializer_list<Names> names) const;
-    const Rows& rows(Level level, double least) const;
-    std::optional<Row> row(const Names& names) const;
+    Rows rows_of(std::span<const LevelAccess> accesses) const;
+    const Rows& rows(LevelNumber level, double least) const;
+    std::optional<Row> row(const LevelAccess& access) const;
 
     const GpuProfile& profile_;
-    // By level; 4, 8 and 16 bytes of a lane.
-    std::vector<std::vector<Rows>> levels_;
+    std::vector<std::array<Rows, 3>> levels_;  // 4, 8 and 16 bytes of a lane
 };
 
 }  // namespace occupipe::analysis

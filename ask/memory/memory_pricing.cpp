@@ -27,14 +27,21 @@ Kind kind_of_use(const MemoryUse& use) {
     return use.written ? Kind::store : Kind::other;
 }
 
+// Of the sectors written: dirty in the cache already.
+double absorbed_share(const MemoryUse& use, const CacheSizes& sizes) {
+    return share_at(*use.written, bytes_of(sizes, shared_cache()).value_or(0));
+}
+
 // Read from DRAM and written back to it, per execution.
 double dram_bytes(const MemoryUse& use, const CacheSizes& sizes) {
     double sectors = 0;
-    if (use.device) sectors += use.sectors * level_shares(use, sizes).dram;
-    if (use.written)
-        sectors += use.sectors * (1 - (sizes.second ? share_at(*use.written, *sizes.second) : 0));
+    if (use.device) sectors += use.sectors * level_shares(use, sizes).back();
+    if (use.written) sectors += use.sectors * (1 - absorbed_share(use, sizes));
     return sectors * sector_bytes;
 }
+
+// The coalesced 4-byte load of a level.
+std::string_view row_of(LevelNumber level) { return memory_levels()[level].measured_by; }
 
 // Sectors that one request of a row asks for, by the width in its name.
 double row_sectors(std::string_view op) {
@@ -134,28 +141,23 @@ private:
     }
 
     void say_sizes() {
-        const CacheSizes& sizes = result_.sizes;
         const bool global = std::ranges::any_of(
             result_.rows, [](const MemoryRow& row) { return row.dram_bytes.has_value(); });
         if (!global) return;
         constexpr const char* measures =
             "'occupipe measure --instructions ld.global.u32.working_set' measures it";
-        if (sizes.first)
-            say(fmt::format("first-level cache of {:g} KiB per core ({})", *sizes.first / 1024,
-                            sizes.first_from));
-        else
-            say(
-                fmt::format("the size of the first-level cache is not known: nothing is taken to "
-                            "be found there; predict --cache l1=BYTES tells it, {}",
-                            measures));
-        if (sizes.second)
-            say(fmt::format("second-level cache of {:g} KiB ({})", *sizes.second / 1024,
-                            sizes.second_from));
-        else
-            say(fmt::format(
-                "the size of the second-level cache is not known: what the first level "
-                "does not find is taken to come from DRAM; predict --cache l2=BYTES tells it, {}",
-                measures));
+        for (const LevelRow& cache : cache_levels()) {
+            const auto size = result_.sizes.find(cache.name);
+            if (size != result_.sizes.end())
+                say(fmt::format(
+                    "{}-level cache of {:g} KiB{} ({})", cache.nth, size->second.bytes / 1024,
+                    cache.sharer == Sharer::core ? " per core" : "", size->second.from));
+            else
+                say(
+                    fmt::format("the size of the {}-level cache is not known: {}; predict --cache "
+                                "{}=BYTES tells it, {}",
+                                cache.nth, cache.lost, cache.name, measures));
+        }
         if (!result_.kernel.memory) return;
         const MemoryContext& context = *result_.kernel.memory;
         if (context.cores != profile_.cores)
@@ -225,7 +227,7 @@ private:
         timing.loop_latency.reset();
         if (timing.latency_growth && priced.use.device)
             timing.latency_growth =
-                timing.latency_growth->times(level_shares(priced.use, result_.sizes).dram);
+                timing.latency_growth->times(level_shares(priced.use, result_.sizes).back());
         if (timing.latency_growth && timing.latency_growth->value == 0)
             timing.latency_growth.reset();
         timing.note = fmt::format("priced by --memory {}", to_string(pricing_));
@@ -253,42 +255,42 @@ private:
     }
 
     // The cost at a level, or at the next one that the profile has measured.
-    std::optional<RequestCost> level_cost(Level level, const KernelInstruction& one,
+    std::optional<RequestCost> level_cost(LevelNumber level, const KernelInstruction& one,
                                           double sectors) {
         const MemoryUse& use = *one.memory;
         const double least = std::max(use.least_sectors, 1.0);
-        for (Level at = level;; at = at == Level::first ? Level::second : Level::dram) {
+        const LevelRow& asked = memory_levels()[level];
+        for (LevelNumber at = level; at < memory_levels().size(); ++at) {
             if (auto cost = costs_.load(at, sectors, least)) {
                 if (at != level)
                     say(fmt::format(
                         "the profile has no {}: what the {} level finds costs as much as {}; "
                         "'occupipe measure --instructions {}' measures it",
-                        MemoryCosts::row_of(level), level == Level::first ? "first" : "second",
-                        at == Level::second ? "a hit in the second" : "device memory",
-                        MemoryCosts::row_of(level)));
+                        asked.measured_by, asked.nth, memory_levels()[at].costs,
+                        asked.measured_by));
                 return cost;
             }
-            if (at == Level::dram) break;
         }
         const InstructionTiming* const own = profile_.find_instruction(one.op);
         if (!own) return std::nullopt;
-        say(fmt::format(
-            "the profile has no {}: {} keeps its own numbers there, scaled by its "
-            "sectors; 'occupipe measure --instructions {}' measures it",
-            MemoryCosts::row_of(Level::dram), one.op, MemoryCosts::row_of(Level::dram)));
+        say(
+            fmt::format("the profile has no {}: {} keeps its own numbers there, scaled by its "
+                        "sectors; 'occupipe measure --instructions {}' measures it",
+                        row_of(device_memory()), one.op, row_of(device_memory())));
         return RequestCost{.cpi = profile_.cpi_per_core(*own).times(sectors / row_sectors(one.op)),
                            .latency = own->latency};
     }
 
     std::optional<RequestCost> load(const KernelInstruction& one) {
         const LevelShares shares = level_shares(*one.memory, result_.sizes);
-        return mixed(one, {{shares.first, Level::first},
-                           {shares.second, Level::second},
-                           {shares.dram, Level::dram}});
+        std::vector<std::pair<double, LevelNumber>> parts;
+        for (LevelNumber level = 0; level < shares.size(); ++level)
+            parts.emplace_back(shares[level], level);
+        return mixed(one, parts);
     }
 
     std::optional<RequestCost> mixed(const KernelInstruction& one,
-                                     const std::vector<std::pair<double, Level>>& parts) {
+                                     const std::vector<std::pair<double, LevelNumber>>& parts) {
         std::vector<std::pair<double, Estimate>> cpi, latency;
         for (const auto& [share, level] : parts) {
             if (share == 0) continue;
@@ -299,7 +301,7 @@ private:
                 say(
                     fmt::format("no Λ is known of {}, which {} needs: its own is taken; "
                                 "'occupipe measure --instructions {}' measures it",
-                                MemoryCosts::row_of(level), one.op, MemoryCosts::row_of(level)));
+                                row_of(level), one.op, row_of(level)));
                 const InstructionTiming* const own = profile_.find_instruction(one.op);
                 if (!own || !own->latency) return std::nullopt;
                 latency.emplace_back(share, *own->latency);
@@ -313,21 +315,20 @@ private:
     // What is dirty in the second level already costs a write there, all else one to DRAM.
     std::optional<RequestCost> store(const KernelInstruction& one) {
         const MemoryUse& use = *one.memory;
-        const double absorbed =
-            result_.sizes.second ? share_at(*use.written, *result_.sizes.second) : 0;
+        const double absorbed = absorbed_share(use, result_.sizes);
         const InstructionTiming* const own = profile_.find_instruction(one.op);
         if (!own) {
             say(
                 fmt::format("the profile has no {}: it is priced as a load by the same levels; "
                             "'occupipe measure --instructions {}' measures it",
                             one.op, one.op));
-            return mixed(one, {{absorbed, Level::second}, {1 - absorbed, Level::dram}});
+            return mixed(one, {{absorbed, shared_cache()}, {1 - absorbed, device_memory()}});
         }
         const Estimate to_dram =
             profile_.cpi_per_core(*own).times(use.sectors / row_sectors(one.op));
         std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram}};
         if (absorbed > 0) {
-            const auto found = costs_.load(Level::second, use.sectors, use.least_sectors);
+            const auto found = costs_.load(shared_cache(), use.sectors, use.least_sectors);
             say(found ? "no row measures stores that the second level absorbs: they take the λ of "
                         "loads that hit it"
                       : "no row measures stores that the second level absorbs: they take the λ of "
@@ -363,25 +364,27 @@ private:
     std::optional<RequestCost> atomic(const KernelInstruction& one) {
         const MemoryUse& use = *one.memory;
         const InstructionTiming* const own = profile_.find_instruction(one.op);
-        const double missing = 1 - share_at(*use.device, result_.sizes.second.value_or(0));
-        const double written = 1 - share_at(*use.written, result_.sizes.second.value_or(0));
+        const double missing =
+            1 - share_at(*use.device, bytes_of(result_.sizes, shared_cache()).value_or(0));
+        const double written = 1 - absorbed_share(use, result_.sizes);
         if (own == nullptr) {
             say(fmt::format(
                 "the profile has no {}: it is priced as a load by the levels behind the "
                 "first; 'occupipe measure --instructions {}' measures it",
                 one.op, one.op));
-            return mixed(one, {{1 - missing, Level::second}, {missing, Level::dram}});
+            return mixed(one, {{1 - missing, shared_cache()}, {missing, device_memory()}});
         }
         say("atomic operations on global memory are priced by their sectors in the second level "
             "and "
             "what of these it lacks; that lanes meet at one address is not priced");
         RequestCost cost = at_second_level(*own, use.sectors);
         if (missing + written == 0) return cost;
-        const auto dram = costs_.load(Level::dram, use.sectors, use.least_sectors);
+        const auto dram = costs_.load(device_memory(), use.sectors, use.least_sectors);
         if (!dram) return cost;
         const Estimate moved = dram->cpi.times(missing + written);
         if (moved.value > cost.cpi.value) cost.cpi = moved;
-        const auto far = costs_.load(Level::dram, 4, 4), near = costs_.load(Level::second, 4, 4);
+        const auto far = costs_.load(device_memory(), 4, 4),
+                   near = costs_.load(shared_cache(), 4, 4);
         if (missing > 0 && cost.latency && far && near && far->latency && near->latency &&
             far->latency->value > near->latency->value)
             cost.latency = weighted(
@@ -393,7 +396,7 @@ private:
     std::optional<RequestCost> by_ratio(const KernelInstruction& one, bool stores) {
         const double ratio = *result_.dram_ratio;
         const InstructionTiming* const own = profile_.find_instruction(one.op);
-        std::optional<RequestCost> dram = costs_.load(Level::dram, 4, 4);
+        std::optional<RequestCost> dram = costs_.load(device_memory(), 4, 4);
         if (own && (stores || !dram))
             dram = RequestCost{.cpi = profile_.cpi_per_core(*own), .latency = own->latency};
         if (!dram) return std::nullopt;
@@ -404,13 +407,13 @@ private:
                 cost.latency = weighted({{1, *dram->latency}, {ratio - 1, dram->cpi}});
             return cost;
         }
-        std::optional<RequestCost> second = costs_.load(Level::second, 4, 4);
+        std::optional<RequestCost> second = costs_.load(shared_cache(), 4, 4);
         if (!second) {
-            say(fmt::format(
-                "the profile has no {}: R of DRAM and 1 − R of the second level are "
-                "both priced as DRAM; 'occupipe measure --instructions {}' measures "
-                "it",
-                MemoryCosts::row_of(Level::second), MemoryCosts::row_of(Level::second)));
+            say(
+                fmt::format("the profile has no {}: R of DRAM and 1 − R of the second level are "
+                            "both priced as DRAM; 'occupipe measure --instructions {}' measures "
+                            "it",
+                            row_of(shared_cache()), row_of(shared_cache())));
             second = dram;
         }
         RequestCost cost{.cpi = weighted({{ratio, dram->cpi}, {1 - ratio, second->cpi}}),

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ask/memory_view.h"
+#include "ask/question.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 
@@ -16,8 +17,6 @@ namespace occupipe::analysis {
 // Guide 13.0, "Shared Memory" of each compute capability): the unified memory less the smallest
 // part for shared memory that holds the concurrent groups' own.
 CacheSizes cache_sizes(const Kernel& kernel, const GpuProfile& profile, const CacheSizes& asked);
-
-LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes);
 
 // An instruction without any active lane becomes an issue slot. Throws InputError where `aggregate`
 // is asked of a kernel that tells nothing of memory.

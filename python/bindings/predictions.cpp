@@ -284,6 +284,14 @@ std::pair<Launch, analysis::Notes> launch_of(const analysis::Ready& ready,
     return {found, fitted};
 }
 
+// A level `l1` by the argument `l1_bytes`.
+analysis::CacheSizes asked_caches(const Asked& asked) {
+    analysis::CacheSizes sizes;
+    if (asked.l1_bytes) sizes["l1"] = {*asked.l1_bytes, "l1_bytes"};
+    if (asked.l2_bytes) sizes["l2"] = {*asked.l2_bytes, "l2_bytes"};
+    return sizes;
+}
+
 analysis::Ready prepare(analysis::LoadedKernel kernel, const GpuProfile& profile,
                         const Asked& asked) {
     validate(*kernel.kernel, kernel.file);
@@ -303,10 +311,7 @@ analysis::Ready prepare(analysis::LoadedKernel kernel, const GpuProfile& profile
     analysis::Ready made = analysis::ready(
         std::move(kernel), profile, changes,
         {.pricing = enum_of<analysis::MemoryPricing>(asked.memory_pricing, "memory"),
-         .caches = {.first = asked.l1_bytes,
-                    .second = asked.l2_bytes,
-                    .first_from = "l1_bytes",
-                    .second_from = "l2_bytes"}});
+         .caches = asked_caches(asked)});
     if (made.priced && made.priced->refusal) throw InputError(*made.priced->refusal);
     return made;
 }

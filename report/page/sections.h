@@ -2,6 +2,7 @@
 // The sections of the report, one function each. What a folder lacks is reported, not left out.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "report/page/data.h"
@@ -10,6 +11,9 @@
 namespace occupipe::report {
 
 std::string report_head(const ReportData& data);
+
+// In the order of the page.
+std::span<void (*const)(ReportPage& page, const ReportData& data)> report_sections();
 
 void add_device_section(ReportPage& page, const ReportData& data);
 void add_timing_section(ReportPage& page, const ReportData& data);

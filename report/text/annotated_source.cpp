@@ -33,10 +33,11 @@ std::string memory_text(const std::optional<MemorySums>& memory) {
     if (!memory) return {};
     if (memory->global > 0)
         parts.push_back(fmt::format("{:.3g} sectors", memory->sectors / memory->global));
-    for (const auto& [found, level] :
-         {std::pair(memory->first, "L1"), std::pair(memory->second, "L2")})
-        if (found > 0)
-            parts.push_back(fmt::format("{:.0f} % {}", 100 * found / memory->read, level));
+    for (std::size_t cache = 0; !memory->found.empty() && cache < analysis::device_memory();
+         ++cache)
+        if (memory->found[cache] > 0)
+            parts.push_back(fmt::format("{:.0f} % {}", 100 * memory->found[cache] / memory->read,
+                                        analysis::heading(cache)));
     if (memory->shared > 0)
         parts.push_back(fmt::format("{:.3g} passes", memory->passes / memory->shared));
     return fmt::format("{}", fmt::join(parts, ", "));
@@ -209,9 +210,10 @@ void add_interval(nlohmann::ordered_json& json, const std::optional<analysis::In
 void add_memory(nlohmann::ordered_json& json, const std::optional<MemorySums>& memory) {
     if (!memory) return;
     if (memory->global > 0) json["sectors_per_access"] = memory->sectors / memory->global;
-    if (memory->read > 0)
-        json["hits"] = {{"first", memory->first / memory->read},
-                        {"second", memory->second / memory->read}};
+    if (memory->read > 0 && !memory->found.empty())
+        for (std::size_t cache = 0; cache < analysis::device_memory(); ++cache)
+            json["hits"][std::string(analysis::cache_levels()[cache].nth)] =
+                memory->found[cache] / memory->read;
     if (memory->shared > 0) json["passes_per_access"] = memory->passes / memory->shared;
 }
 

@@ -43,6 +43,12 @@ std::optional<double> share_of_time(const MemoryRow& row, const Prediction* pred
     return row.executions * row.cpi->value * prediction->warps_per_cycle;
 }
 
+// Whether the instruction's accesses go through this level.
+bool answers(const MemoryRow& row, std::size_t level) {
+    const bool of_core = analysis::memory_levels()[level].sharer == analysis::Sharer::core;
+    return row.read && (row.use.core || !of_core);
+}
+
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 }  // namespace
@@ -50,8 +56,11 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 std::string memory_table(const PricedMemory& priced, const Prediction* prediction) {
     if (priced.rows.empty()) return {};
     TextTable table;
-    table.header = {"instruction", "line", "per warp", "sectors",    "least", "passes", "least",
-                    "L1",          "L2",   "DRAM",     "DRAM bytes", "λ",     "Λ"};
+    table.header = {"instruction", "line", "per warp", "sectors", "least", "passes", "least"};
+    const std::span levels = analysis::memory_levels();
+    for (std::size_t level = 0; level < levels.size(); ++level)
+        table.header.push_back(analysis::heading(level));
+    for (const char* more : {"DRAM bytes", "λ", "Λ"}) table.header.emplace_back(more);
     table.align.assign(table.header.size(), Align::right);
     table.align[0] = table.align[1] = Align::left;
     if (prediction) {
@@ -67,13 +76,12 @@ std::string memory_table(const PricedMemory& priced, const Prediction* predictio
                                           sectors ? number(row.use.sectors) : "",
                                           sectors ? number(row.use.least_sectors) : "",
                                           passes ? number(row.use.passes) : "",
-                                          passes ? number(row.use.least_passes) : "",
-                                          row.read && row.use.core ? percent(row.read->first) : "",
-                                          row.read ? percent(row.read->second) : "",
-                                          row.read ? percent(row.read->dram) : "",
-                                          row.dram_bytes ? number(*row.dram_bytes) : "",
-                                          row.cpi ? number(row.cpi->value) : "",
-                                          row.latency ? number(row.latency->value) : ""};
+                                          passes ? number(row.use.least_passes) : ""};
+        for (std::size_t level = 0; level < levels.size(); ++level)
+            cells.push_back(answers(row, level) ? percent((*row.read)[level]) : "");
+        cells.push_back(row.dram_bytes ? number(*row.dram_bytes) : "");
+        cells.push_back(row.cpi ? number(row.cpi->value) : "");
+        cells.push_back(row.latency ? number(row.latency->value) : "");
         if (prediction) {
             const auto share = share_of_time(row, prediction);
             cells.push_back(share ? percent(*share) : "");
@@ -96,8 +104,9 @@ nlohmann::ordered_json memory_json(const PricedMemory& priced, const Prediction*
                              const std::optional<double>& value) {
         if (value) to[key] = *value;
     };
-    optional(json, "l1_bytes", priced.sizes.first);
-    optional(json, "l2_bytes", priced.sizes.second);
+    for (const analysis::LevelRow& cache : analysis::cache_levels())
+        if (const auto size = priced.sizes.find(cache.name); size != priced.sizes.end())
+            json[fmt::format("{}_bytes", cache.name)] = size->second.bytes;
     optional(json, "dram_ratio", priced.dram_ratio);
     optional(json, "conflict_degree", priced.conflict_degree);
     json["instructions"] = nlohmann::ordered_json::array();
@@ -116,11 +125,10 @@ nlohmann::ordered_json memory_json(const PricedMemory& priced, const Prediction*
             one["passes"] = row.use.passes;
             one["least_passes"] = row.use.least_passes;
         }
-        if (row.read) {
-            if (row.use.core) one["l1_share"] = row.read->first;
-            one["l2_share"] = row.read->second;
-            one["dram_share"] = row.read->dram;
-        }
+        for (std::size_t level = 0; level < analysis::memory_levels().size(); ++level)
+            if (answers(row, level))
+                one[fmt::format("{}_share", analysis::memory_levels()[level].name)] =
+                    (*row.read)[level];
         optional(one, "dram_bytes", row.dram_bytes);
         if (row.cpi) one["cpi"] = row.cpi->value;
         if (row.latency) one["latency"] = row.latency->value;

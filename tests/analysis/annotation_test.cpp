@@ -289,10 +289,10 @@ TEST(Annotation, SumsWhatInstructionsAskOfTheMemory) {
 
     MemoryRow first{.id = "ldg.0010", .op = "ld", .at = "", .executions = 2, .use = {}};
     first.use.sectors = 4;
-    first.read = LevelShares{.first = 0.25, .second = 0.75, .dram = 0};
+    first.read = LevelShares{0.25, 0.75, 0};
     MemoryRow second{.id = "ldg.0020", .op = "ld", .at = "", .executions = 1, .use = {}};
     second.use.sectors = 8;
-    second.read = LevelShares{.first = 0.5, .second = 0, .dram = 0.5};
+    second.read = LevelShares{0.5, 0, 0.5};
     add_hits(one, {first, second});
     EXPECT_THAT(report::to_text(one, report::AnnotationView::source),
                 HasSubstr("5.33 sectors, 38 % L1, 38 % L2"));  // (2 + 4) and (6 + 0) of 16

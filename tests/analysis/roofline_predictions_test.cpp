@@ -197,13 +197,13 @@ TEST(ExecutedTraffic, CachesLetThroughWhatTheyDoNotHold) {
         "k.yaml");
     told.launch = Launch{.group_warps = 8, .concurrent_groups = 2, .groups = 100};
     KernelParameters kernel = saxpy();
-    const CacheSizes large{.first = {}, .second = 4096, .first_from = {}, .second_from = "asked"};
+    const CacheSizes large{{"l2", {4096, "asked"}}};
     set_traffic(kernel, told, device(), large);
     EXPECT_DOUBLE_EQ(*kernel.dram_read_sectors, 100 * 8 * 10 * 4 * 0.25);
     EXPECT_DOUBLE_EQ(*kernel.dram_write_sectors, 100 * 8 * 4);
     EXPECT_NE(kernel.origin.find("4 KiB (asked)"), std::string::npos) << kernel.origin;
     CacheSizes little = large;
-    little.second = 1024;
+    little["l2"].bytes = 1024;
     set_traffic(kernel, told, device(), little);
     EXPECT_DOUBLE_EQ(*kernel.dram_read_sectors, 100 * 8 * 10 * 4);
     EXPECT_THROW(set_traffic(kernel, told, device(), {}), InputError);

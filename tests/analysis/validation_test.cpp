@@ -406,7 +406,7 @@ TEST(TimedLaunches, SharedMemoryThatMakesAnOccupancyIsNotFirstLevelCache) {
     const ReadyKernel ready = ready_kernel(suite_kernel("kmeans_swap"), "small", profile, recorded);
     auto told = tell_launches(ready, occupancies(ready, profile.cores, 1), profile.cores);
     const auto first_level = [&](std::size_t groups) {
-        return *cache_sizes(told[groups - 1].kernel, profile, {}).first / 1024;
+        return *bytes_of(cache_sizes(told[groups - 1].kernel, profile, {}), 0) / 1024;
     };
     EXPECT_EQ(first_level(1), 64);
     tell_shared_memory(ready, told);

@@ -54,7 +54,7 @@ Kernel kernel_of(const std::string& instructions) {
         "k.yaml");
 }
 
-const CacheSizes small{.first = 1024, .second = 4096, .first_from = "a", .second_from = "b"};
+const CacheSizes small{{"l1", {1024, "a"}}, {"l2", {4096, "b"}}};
 
 struct Price {
     double cpi = 0, latency = 0;
@@ -93,9 +93,9 @@ TEST(MemoryPricing, CapacitiesDecideWhatIsFound) {
         "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1025, 0.5]], device: [[4096, 0.75]]}";
     EXPECT_DOUBLE_EQ(price_of(per_access(memory)).cpi, 0.75 * 4 + 0.25 * 8);
     CacheSizes other = small;
-    other.second = 4095;
+    other["l2"].bytes = 4095;
     EXPECT_DOUBLE_EQ(price_of(per_access(memory, with_rows(), "ld.global.f32", other)).cpi, 8);
-    other.first = 1e6;
+    other["l1"].bytes = 1e6;
     EXPECT_DOUBLE_EQ(price_of(per_access(memory, with_rows(), "ld.global.f32", other)).cpi,
                      0.5 * 1 + 0.5 * 8);
 }
@@ -352,15 +352,15 @@ CacheSizes sizes_of(const std::string& capability, std::int64_t group_bytes, int
 // CUDA C++ Programming Guide, "Shared Memory" of the compute capabilities.
 TEST(MemoryPricing, FirstLevelIsWhatSharedMemoryLeaves) {
     constexpr double kib = 1024;
-    EXPECT_DOUBLE_EQ(*sizes_of("7.5", 0, 4).first, 64 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("7.5", 10'000, 4).first, 32 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 0, 4).first, 192 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("7.5", 0, 4), 0), 64 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("7.5", 10'000, 4), 0), 32 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("8.0", 0, 4), 0), 192 * kib);
     // Four groups of 24 KiB and the driver's KiB each: 100 KiB.
-    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 24 * 1024, 4).first, 92 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 24 * 1024 + 1, 4).first, 60 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("9.0", 227 * 1024, 1).first, 28 * kib);
-    EXPECT_FALSE(sizes_of("6.1", 0, 1).first);
-    EXPECT_FALSE(sizes_of("9.0", 0, 1).second);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("8.0", 24 * 1024, 4), 0), 92 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("8.0", 24 * 1024 + 1, 4), 0), 60 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("9.0", 227 * 1024, 1), 0), 28 * kib);
+    EXPECT_FALSE(bytes_of(sizes_of("6.1", 0, 1), 0));
+    EXPECT_FALSE(bytes_of(sizes_of("9.0", 0, 1), 1));
 }
 
 TEST(MemoryPricing, CapacitiesComeFromMeasuredLevels) {
@@ -373,11 +373,11 @@ TEST(MemoryPricing, CapacitiesComeFromMeasuredLevels) {
         "last_bytes: 4194304}\n"
         "  - {instruction: ld.global.u32.working_set, latency: 500, first_bytes: 8388608, "
         "last_bytes: 67108864}\n";
-    EXPECT_DOUBLE_EQ(*sizes_of("6.1", 0, 1, levels).first, 96 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("6.1", 8192, 2, levels).first, 80 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("6.1", 0, 1, levels).second, 4096 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 0, 1, levels).first, 96 * kib);
-    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 100 * 1024, 1, levels).first, 60 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("6.1", 0, 1, levels), 0), 96 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("6.1", 8192, 2, levels), 0), 80 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("6.1", 0, 1, levels), 1), 4096 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("8.0", 0, 1, levels), 0), 96 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("8.0", 100 * 1024, 1, levels), 0), 60 * kib);
 }
 
 }  // namespace

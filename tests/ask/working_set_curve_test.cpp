@@ -91,9 +91,8 @@ double latency_of(const Gpu& gpu, std::uint64_t lines) {
         row.latency = Estimate{.value = gpu.plateaus[i]};
         profile.instructions.push_back(row);
     }
-    const PricedMemory priced = price_memory(
-        kernel, profile, MemoryPricing::per_access,
-        {.first = {}, .second = gpu.second_level, .first_from = {}, .second_from = {}});
+    const PricedMemory priced = price_memory(kernel, profile, MemoryPricing::per_access,
+                                             {{"l2", {gpu.second_level, "published"}}});
     return priced.rows.at(0).latency.value().value;
 }
 
