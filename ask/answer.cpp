@@ -14,6 +14,7 @@
 #include "ask/assumed_latency.h"
 #include "ask/kernel_memory.h"
 #include "ask/kernels_in.h"
+#include "ask/memory/memory_costs.h"
 #include "ask/memory/memory_pricing.h"
 #include "ask/shipped_files.h"
 #include "ask/substitutes.h"
@@ -92,11 +93,33 @@ std::set<std::string> ops_of_global_memory(const Kernel& kernel) {
     return ops;
 }
 
+// A row of the profile is what a level costs at its width: a wider access that uses a narrower
+// one's numbers would be priced as that.
+void leave_to_levels(const Kernel& kernel, const GpuProfile& given,
+                     const std::vector<std::string>& uses, GpuProfile& profile,
+                     std::vector<std::string>& said) {
+    const std::set<std::string> priced = ops_of_global_memory(kernel);
+    if (!MemoryCosts(given).load_row()) return;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        const std::size_t equals = uses[i].find('=');
+        const std::string op = uses[i].substr(0, equals), from = uses[i].substr(equals + 1);
+        if (!priced.contains(op) || words_of_lane(from) >= words_of_lane(op)) continue;
+        std::erase_if(profile.instructions,
+                      [&](const InstructionTiming& one) { return one.name == op; });
+        if (const InstructionTiming* const own = given.find_instruction(op))
+            profile.instructions.push_back(*own);
+        said[i] = fmt::format("{} is priced by the levels of memory, not as {}, which moves less",
+                              op, from);
+    }
+}
+
 Changed changed(const Kernel& kernel, const GpuProfile& given, const ProfileChanges& changes,
                 const MemoryQuestion& memory) {
     Changed out{.profile = given, .offered = {}, .notes = {}};
     GpuProfile& profile = out.profile;
-    add_notes(out.notes, Kind::use, apply_uses(changes.uses, kernel, profile));
+    std::vector<std::string> used = apply_uses(changes.uses, kernel, profile);
+    if (prices(kernel, memory)) leave_to_levels(kernel, given, changes.uses, profile, used);
+    add_notes(out.notes, Kind::use, used);
     add_notes(out.notes, Kind::what_if, apply_what_ifs(changes.what_ifs, profile));
     validate(profile);
     out.offered = profile;

@@ -9,6 +9,7 @@
 
 #include "ask/answer.h"
 #include "ask/what_if.h"
+#include "core/instruction.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -145,8 +146,7 @@ Found from_class(const GpuProfile& profile, std::string_view op) {
 // Through the banks of shared memory, by the width in an op's name.
 int passes_of_width(std::string_view op) {
     if (!op.starts_with("ld.shared") && !op.starts_with("st.shared")) return 1;
-    if (op.find(".v4.") != op.npos || op.find(".v2.u64") != op.npos) return 4;
-    return op.find(".v2.") != op.npos || op.ends_with("64") ? 2 : 1;
+    return words_of_lane(op);
 }
 
 constexpr std::string_view slot_unit = "issue-slots";

@@ -87,6 +87,8 @@ struct InstructionTiming {
     std::string name;  // "fma.f32", PTX spelling
     std::string subsystem;
     Estimate cpi;  // λ [core cycles per warp-instruction]
+    // Of shared memory: λ of one pass through its banks, where a request takes longer than that.
+    std::optional<Estimate> pass_cpi;
     // Warps that execute one instruction together (wgmma: 4). λ stays per warp, as everywhere: the
     // instruction as a whole takes this many times λ.
     int warps_per_instruction = 1;

@@ -15,6 +15,10 @@ InstructionKind kind_of(std::string_view instruction_name);
 
 std::string_view to_string(InstructionKind kind);
 
+// 32-bit words that a lane of a load, a store or an atomic operation moves, by the width in its
+// name: 1, 2 or 4.
+int words_of_lane(std::string_view instruction_name);
+
 // In kernels that come from machine code: an instruction of no unit that profiles measure (moves,
 // branches, the uniform datapath). It costs an issue slot.
 inline constexpr std::string_view issue_slot = "issue.slot";

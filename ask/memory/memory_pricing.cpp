@@ -44,11 +44,7 @@ double dram_bytes(const MemoryUse& use, const CacheSizes& sizes) {
 std::string_view row_of(LevelNumber level) { return memory_levels()[level].measured_by; }
 
 // Sectors that one request of a row asks for, by the width in its name.
-double row_sectors(std::string_view op) {
-    if (op.find(".v4.") != op.npos || op.find(".v2.u64") != op.npos) return 16;
-    if (op.find(".v2.") != op.npos || op.ends_with("64")) return 8;
-    return 4;
-}
+double row_sectors(std::string_view op) { return 4 * words_of_lane(op); }
 
 // λ and Λ at this place of a table; absent where the table does not reach so far.
 std::optional<RequestCost> at_table(const GpuProfile& profile, const InstructionTiming& row,
@@ -225,6 +221,7 @@ private:
         timing.tables.clear();
         timing.loop_cpi.reset();
         timing.loop_latency.reset();
+        timing.pass_cpi.reset();
         if (timing.latency_growth && priced.use.device)
             timing.latency_growth =
                 timing.latency_growth->times(level_shares(priced.use, result_.sizes).back());
@@ -312,20 +309,27 @@ private:
         return RequestCost{.cpi = weighted(cpi), .latency = weighted(latency)};
     }
 
+    // Memory of a thread lies in the same levels as that of all: one row prices both.
+    static std::string store_row(const std::string& op) {
+        constexpr std::string_view local = "st.local.";
+        return op.starts_with(local) ? "st.global." + op.substr(local.size()) : op;
+    }
+
     // What is dirty in the second level already costs a write there, all else one to DRAM.
     std::optional<RequestCost> store(const KernelInstruction& one) {
         const MemoryUse& use = *one.memory;
         const double absorbed = absorbed_share(use, result_.sizes);
-        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        const std::string row = store_row(one.op);
+        const InstructionTiming* const own = profile_.find_instruction(row);
         if (!own) {
             say(
-                fmt::format("the profile has no {}: it is priced as a load by the same levels; "
+                fmt::format("the profile has no {}: {} is priced as a load by the same levels; "
                             "'occupipe measure --instructions {}' measures it",
-                            one.op, one.op));
+                            row, row == one.op ? "it" : one.op, row));
             return mixed(one, {{absorbed, shared_cache()}, {1 - absorbed, device_memory()}});
         }
         const Estimate to_dram =
-            profile_.cpi_per_core(*own).times(use.sectors / row_sectors(one.op));
+            profile_.cpi_per_core(*own).times(use.sectors / row_sectors(own->name));
         std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram}};
         if (absorbed > 0) {
             const auto found = costs_.load(shared_cache(), use.sectors, use.least_sectors);
@@ -423,7 +427,8 @@ private:
         return cost;
     }
 
-    // Λ' = Λ + D λ, λ' = (1 + D) λ; where the profile has measured conflicts, these.
+    // Λ' = Λ + D λ, λ' = (1 + D) λ; where a pass has a λ of its own, that of the request if its
+    // passes take less; where the profile has measured conflicts, these.
     std::optional<RequestCost> shared(const KernelInstruction& one) {
         const InstructionTiming* const own = profile_.find_instruction(one.op);
         if (!own) return std::nullopt;
@@ -435,7 +440,14 @@ private:
             if (auto cost = at_table(profile_, *own, "conflict_degree", 1 + more)) return cost;
         const Estimate cpi = profile_.cpi_per_core(*own);
         RequestCost cost{.cpi = cpi.times(1 + more), .latency = own->latency};
-        if (own->latency) cost.latency = weighted({{1, *own->latency}, {more, cpi}});
+        Estimate further = cpi;  // of D
+        if (own->pass_cpi) {
+            const double least = std::max(1.0, use.least_passes);
+            further = own->pass_cpi->times(least / profile_.copies(own->subsystem));
+            cost.cpi = further.times(1 + more);
+            if (cpi.value > cost.cpi.value) cost.cpi = cpi;
+        }
+        if (own->latency) cost.latency = weighted({{1, *own->latency}, {more, further}});
         return cost;
     }
 

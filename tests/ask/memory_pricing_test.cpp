@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ask/answer.h"
 #include "core/error.h"
 #include "core/files/files.h"
 
@@ -187,6 +188,57 @@ TEST(MemoryPricing, SharedMemoryTakesAPassAtATime) {
     EXPECT_DOUBLE_EQ(price_of(priced).latency, 27);
     priced = per_access("{bytes: 128, passes: 8, least_passes: 1}", measured, "ld.shared.u32");
     EXPECT_DOUBLE_EQ(price_of(priced).cpi, 16);
+}
+
+// A request of GA10x occupies the unit for two cycles, a pass for one: two-way conflicts are free.
+TEST(MemoryPricing, PassesHideBehindARequestThatTakesLonger) {
+    GpuProfile gpu = with_rows();
+    gpu.find_instruction("ld.shared.u32")->pass_cpi = Estimate{.value = 1};  // 0.5 per core
+    const auto price = [&](const std::string& passes, const std::string& least = "1") {
+        return price_of(
+            per_access("{bytes: 128, passes: " + passes + ", least_passes: " + least + "}", gpu,
+                       "ld.shared.u32"));
+    };
+    EXPECT_DOUBLE_EQ(price("1").cpi, 2);
+    EXPECT_DOUBLE_EQ(price("2").cpi, 2);
+    EXPECT_DOUBLE_EQ(price("2").latency, 20 + 0.5);
+    EXPECT_DOUBLE_EQ(price("3").cpi, 3);
+    EXPECT_DOUBLE_EQ(price("32").cpi, 32);
+    EXPECT_DOUBLE_EQ(price("32").latency, 20 + 31 * 0.5);
+    EXPECT_DOUBLE_EQ(price("8", "4").cpi, 8);
+    EXPECT_DOUBLE_EQ(price("8", "4").latency, 20 + 4 * 0.5);
+}
+
+// Memory of a thread lies in the levels of global memory: the same bytes cost the same.
+TEST(MemoryPricing, LocalStoresCostWhatGlobalOnesDo) {
+    const std::string memory = "{bytes: 128, sectors: 4, least_sectors: 4, written: []}";
+    const GpuProfile gpu =
+        with_rows("  st.local.f32: {subsystem: mem, cpi: 1, latency: 10, source: measured}\n");
+    EXPECT_DOUBLE_EQ(price_of(per_access(memory, gpu, "st.local.f32")).cpi, 12);
+    EXPECT_DOUBLE_EQ(price_of(per_access(memory, gpu, "st.global.f32")).cpi, 12);
+    const PricedMemory by_loads = per_access(memory, without(gpu, "st.global.f32"), "st.local.f32");
+    EXPECT_DOUBLE_EQ(price_of(by_loads).cpi, 8);
+    EXPECT_THAT(by_loads.said, Contains(HasSubstr("has no st.global.f32: st.local.f32 is priced")));
+}
+
+// Else 512 bytes would cost as much as 128.
+TEST(MemoryPricing, AWiderLoadThatUsesANarrowOnesNumbersKeepsTheLevelsPrice) {
+    const Kernel kernel = kernel_of(
+        "  - {id: a, op: ld.global.v4.f32, memory: {bytes: 512, sectors: 16, least_sectors: 16, "
+        "core: [], device: []}}\n");
+    const auto cycles = [&](const std::vector<std::string>& uses, MemoryPricing pricing) {
+        const Ready made = ready(loaded_kernel("", kernel), with_rows(), {.uses = uses},
+                                 {.pricing = pricing, .caches = small});
+        return std::pair(price_of(made.priced->memory).cpi, texts(made.notes));
+    };
+    const auto [own, nothing] = cycles({}, MemoryPricing::per_access);
+    EXPECT_DOUBLE_EQ(own, 32);
+    const auto [used, said] = cycles({"ld.global.v4.f32=ld.global.u32"}, MemoryPricing::per_access);
+    EXPECT_DOUBLE_EQ(used, 32);
+    EXPECT_THAT(said, Contains("ld.global.v4.f32 is priced by the levels of memory, not as "
+                               "ld.global.u32, which moves less"));
+    // Without prices of levels it has no others.
+    EXPECT_DOUBLE_EQ(cycles({"ld.global.v4.f32=ld.global.u32"}, MemoryPricing::none).first, 10);
 }
 
 // R and D are those of the whole kernel: equations of the paper (pipeline-model.md, "Memory").
