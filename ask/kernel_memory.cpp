@@ -88,7 +88,7 @@ Followed followed(const KernelIn& in, const Launch& launch, int cores) {
     std::int64_t groups = executed;
     if (launch.group_warps == in.occupancy.group_warps) {
         out.context.concurrent_groups = launch.concurrent_groups;
-        groups = std::min(launch.groups, executed);
+        groups = std::min(launch.groups, static_cast<std::int64_t>(in.memory_groups));
         if (launch.groups > executed)
             out.said.push_back(
                 fmt::format("reuse was found for the {} groups that were executed, the launch has "
@@ -114,7 +114,8 @@ Followed followed(const KernelIn& in, const Launch& launch, int cores) {
 void tell_memory(KernelIn& in) {
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
     tell(in, passes,
-         extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes, {.threads = 0}),
+         extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes,
+                           {.groups = in.memory_groups, .clock_of = {}, .threads = 0}),
          in.extracted.kernel);
 }
 

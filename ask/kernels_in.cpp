@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -91,6 +92,32 @@ bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>
     const double error = others * std::sqrt(variance / n * (1 - n / others));
     seen.standard_error = error / (ends + others * mean);
     return *seen.standard_error <= wanted;
+}
+
+// At random, where more are not asked for.
+constexpr std::uint64_t most_sample = 64;
+
+// The first groups of the launch that caches are looked at with.
+std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions_of_one,
+                                const KernelLaunch& launch, const KernelsInOptions& options) {
+    const std::uint64_t affordable =
+        options.memory_instructions / std::max<std::uint64_t>(1, instructions_of_one);
+    const std::uint64_t threads =
+        std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    constexpr std::uint64_t core_threads = 2048, most_at_once = 32, waves = 2;
+    const std::uint64_t at_once =
+        std::clamp<std::uint64_t>(core_threads / threads, 1, most_at_once);
+    const auto cores = static_cast<std::uint64_t>(*options.memory_cores);
+    return std::min(groups, std::max(affordable, waves * cores * at_once));
+}
+
+// The first groups but number 0, and those of the sample behind them; ascending.
+std::vector<std::uint64_t> after_first(const extract::GroupSample& sample, std::uint64_t first) {
+    std::vector<std::uint64_t> rest(first - 1);
+    std::iota(rest.begin(), rest.end(), std::uint64_t{1});
+    for (const extract::SampledGroup& one : sample.groups())
+        if (one.group >= first) rest.push_back(one.group);
+    return rest;
 }
 
 // Hands everything on to two observers, either of which may be absent.
@@ -333,22 +360,42 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
     in.code = run.code_of(launch);
     in.seen.groups = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
     const std::uint64_t random = options.sample.value_or(in.seen.groups);
-    if (random + 2 < in.seen.groups)
-        in.seen.all_because = options.memory_cores ? "every group takes part in what caches hold"
-                                                   : how_groups_talk(*in.code);
+    constexpr const char* all_for_caches = "every group takes part in what caches hold";
+    if (random + 2 < in.seen.groups) in.seen.all_because = how_groups_talk(*in.code);
+    if (options.memory_cores && !options.sample) in.seen.all_because = all_for_caches;
+    // How many groups caches need is known once one of them has been executed.
+    bool first_alone = options.memory_cores && in.seen.all_because.empty();
+    in.memory_groups = in.executed_groups = in.seen.groups;
     extract::GroupSample sample(in.seen.groups,
                                 in.seen.all_because.empty() ? random : in.seen.groups);
     extract::StreamObserver streams(sample.groups(), extract::Alike::path);
     extract::PlanOptions plan_options;
     plan_options.last = &launch;
-    if (!sample.all())
+    if (first_alone)
+        plan_options.groups_of_last = {0};
+    else if (!sample.all())
         for (const extract::SampledGroup& one : sample.groups())
             plan_options.groups_of_last.push_back(one.group);
     plan_options.more_groups = [&]() -> std::vector<std::uint64_t> {
         const auto counts = streams.group_instructions();
+        if (first_alone) {
+            first_alone = false;
+            in.memory_groups = groups_for_caches(in.seen.groups, counts.at(0), launch, options);
+            if (in.memory_groups == in.seen.groups) {
+                in.seen.all_because = all_for_caches;
+                sample = extract::GroupSample(in.seen.groups, in.seen.groups);
+            } else {
+                sample = extract::GroupSample(in.seen.groups, std::max(random, most_sample));
+            }
+            streams.watch(sample.groups());
+            const std::vector<std::uint64_t> rest = after_first(sample, in.memory_groups);
+            in.executed_groups = rest.size() + 1;
+            return rest;
+        }
         const bool exact_enough = judge_sample(in.seen, counts, options.sample_error);
         std::uint64_t instructions = 0;
         for (const auto& [group, count] : counts) instructions += count;
+        if (in.memory_groups < in.seen.groups) return {};
         if (sample.all() || exact_enough || instructions >= options.sample_instructions) return {};
         std::vector<std::uint64_t> fresh = sample.grow();
         streams.watch(sample.groups());
@@ -369,6 +416,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
     in.occupancy = result->occupancy;
     in.execution = std::move(result->execution);
     in.streams = streams.streams();
+    if (!options.memory_cores) in.executed_groups = in.seen.executed;
     executed.kernel = result->kernel;
     executed.runs = sample.runs();
     if (!file.note.empty()) {
@@ -401,6 +449,12 @@ KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
             .group_shared_bytes =
                 isa::own_shared_bytes(*executed.kernel, in.architecture) + in.launch.shared_bytes};
         tell_memory(in);
+        if (in.memory_groups < in.seen.groups)
+            in.assumptions.push_back(
+                {Note::Kind::sample,
+                 fmt::format("reuse was found for the first {} of {} groups: the others are taken "
+                             "to find as much",
+                             in.memory_groups, in.seen.groups)});
         if (in.memory->one_line_in() > 1)
             in.assumptions.push_back(
                 {Note::Kind::sample,

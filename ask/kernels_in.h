@@ -41,9 +41,11 @@ struct KernelsInOptions {
     std::size_t classes = 8;
     // Names of instructions to prefer where there is a choice, as known_names() of a profile.
     std::set<std::string> known;
-    // Cores of the GPU whose memory the launch shares; absent: nothing is told of memory. Every
-    // group of the launch is executed then.
+    // Cores of the GPU whose memory the launch shares; absent: nothing is told of memory. The first
+    // groups of the launch are executed then: all, or as many as take so many warp-instructions,
+    // but at least two for each place on these cores. `sample` absent: all.
     std::optional<int> memory_cores;
+    std::uint64_t memory_instructions = 40'000'000;
     // More references are recorded of some cache lines alone (extract::MemoryTrace).
     std::uint64_t memory_references = 1 << 24;
     // How the plan is executed: with progress, limits and threads of the caller. Absent:
@@ -80,7 +82,10 @@ struct KernelIn {
     std::shared_ptr<const std::vector<isa::Instruction>> code;  // the kernel's
     KernelLaunch launch;
     std::shared_ptr<extract::MemoryTrace> memory;  // where options.memory_cores asked for it
-    Notes assumptions;  // what the prediction does not see or takes for granted
+    // Of these first groups; others that were executed stand for themselves alone.
+    std::uint64_t memory_groups = 0;
+    std::uint64_t executed_groups = 0;  // whose counts `execution` and `memory` sum up
+    Notes assumptions;                  // what the prediction does not see or takes for granted
     // Where what is predicted executes much less or more than the launch did; a sentence each.
     std::vector<std::string> warnings;
 

@@ -35,11 +35,13 @@ std::vector<CounterRow> compare_counters(const ReadyKernel& ready, const GpuProf
                          std::optional<double> theirs) {
         rows.push_back({ready.suite.name, what, ours, theirs});
     };
+    const double of_all =
+        static_cast<double>(in.seen.groups) / static_cast<double>(in.executed_groups);
     const auto sectors = [&](isa::AccessKind kind) {
-        return static_cast<double>(in.memory->counts_of(isa::Space::global, kind).sectors);
+        return of_all * static_cast<double>(in.memory->counts_of(isa::Space::global, kind).sectors);
     };
     const double* const executed = find_metric(*found, "inst_executed.sum");
-    add("warp-instructions", static_cast<double>(in.execution.warp_instructions),
+    add("warp-instructions", of_all * static_cast<double>(in.execution.warp_instructions),
         executed ? std::optional(*executed) : std::nullopt);
     add("sectors of global loads", sectors(isa::AccessKind::load),
         metric(*found, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"));
