@@ -24,6 +24,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
+#include "cli/validate_measured.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
@@ -47,6 +48,8 @@ constexpr const char* about =
     "what its name says, or it is what --import brings: times of launches that --dump wrote down\n"
     "and another program measured. On a CPU the results of the kernels are checked, and no more.\n"
     "Without either, nothing is measured, and the predictions are printed.\n"
+    "With --measured, a tuner's configurations are predicted and held against their times:\n"
+    "absolute error, shape, rank and what a user of the predictions would lose.\n"
     "Output: in DIR, curves/KERNEL.json, curves.csv, accuracy.csv, tables.md, tables.json; tables\n"
     "on stdout. What is in DIR already and was made from the same inputs is not made again, so\n"
     "that the same command goes on after --limit or Ctrl-C.";
@@ -56,7 +59,9 @@ constexpr const char* examples =
     "occupipe validate --device 'model:rtx-2070?policy=gto&skew=500' --profile rtx-2070 -o out\n"
     "occupipe validate --profile P.yaml --dump launches\n"
     "occupipe validate --import launches/launches.csv --profile P.yaml -o out --plot out.html\n"
-    "occupipe validate --launch mine.yaml --profile P.yaml -o out";
+    "occupipe validate --launch mine.yaml --profile P.yaml -o out\n"
+    "occupipe validate --measured A100_T4.json --launch convolution.json --profile P.yaml --draws "
+    "40";
 
 struct Options {
     std::string device;
@@ -75,6 +80,7 @@ struct Options {
     int repetitions = 5;
     std::string limit = "300s";
     std::string plot;
+    ValidateMeasured measured;
     bool force = false;
 };
 
@@ -499,6 +505,17 @@ void Run::dump() {
 }
 
 void validate(const Options& options) {
+    if (!options.measured.measured.empty()) {
+        validate_measured(options.measured, {.profile = options.profile,
+                                             .spaces = options.launches,
+                                             .models = options.models,
+                                             .memory_pricing = options.memory_pricing,
+                                             .output = options.output,
+                                             .plot = options.plot,
+                                             .limit = options.limit,
+                                             .force = options.force});
+        return;
+    }
     if (!options.dump.empty()) {
         Run(options).dump();
         return;
@@ -588,8 +605,9 @@ void add_validate(const Command& app) {
     add_plot_option(command, options->plot, "throughput over occupancy, a panel per kernel");
     command.add_flag("--force", options->force, "Replace an existing plot or dump");
     add_limit_option(command, options->limit);
-    command.show_first({"--device", "--profile", "--dump", "--import", "--kernel", "--launch",
-                        "--model", "-o,--output", "--plot", "--force"});
+    add_measured_options(command, options->measured);
+    command.show_first({"--device", "--profile", "--measured", "--draws", "--dump", "--import",
+                        "--kernel", "--launch", "--model", "-o,--output", "--plot", "--force"});
     command.callback([options] { validate(*options); });
 }
 

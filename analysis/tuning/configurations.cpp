@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/tuning/configurations.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <ctime>
+#include <mutex>
+
+#include "ask/kernels_in.h"
+#include "ask/source.h"
+#include "core/error.h"
+#include "core/parallel.h"
+#include "sim/models/registry.h"
+
+namespace occupipe::analysis {
+namespace {
+
+// Of this thread.
+double processor_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void predict_row(PredictedConfiguration& row, const TuningSpace& space, const GpuProfile& profile,
+                 const std::vector<const Model*>& models, const HeldOptions& options) {
+    const double began = processor_seconds();
+    if (const auto condition = refused_by(space, row.configuration))
+        throw InputError(fmt::format("the space excludes it: {}", *condition));
+    const TunedLaunch launch = launch_of(space, row.configuration);
+    CodeSource code;
+    code.architecture = options.architecture;
+    code.compiler_options = launch.compiler_options;
+    code.kernel = space.kernel;
+    Extraction extraction;
+    if (options.memory.pricing != MemoryPricing::none) extraction.memory_cores = profile.cores;
+    Reading reading;
+    reading.execute = [&](extract::PlanRun& run, extract::PlanOptions plan) {
+        plan.threads = 1;
+        if (options.stop) plan.progress = [&](const auto&) { return !options.stop(); };
+        return run.execute(plan);
+    };
+    KernelIn in = read_code(code, extraction, launch.plan, &profile, reading);
+    const double executed = processor_seconds();
+    row.code_seconds = executed - began;
+    const Ready kernel =
+        ready(loaded_kernel(space.source, std::move(in)), profile, options.changes, options.memory);
+    const Told at = told(kernel, *kernel.kernel().launch, {.run = options.run, .threads = 1});
+    require_numbers(at);
+    const ModelOptions model_options = options.run.options();
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        try {
+            const Prediction made = predict(at, *models[i], model_options);
+            row.predicted[i] = made.seconds;
+            if (i == 0) {
+                row.limiter = made.limited_by;
+                row.notes = notes_of(kernel, {}, at, made, *models[i], options.run);
+            }
+        } catch (const InputError& error) {
+            if (models.size() == 1) throw;
+            if (i == 0) row.refusal = error.what();
+        }
+    }
+    row.model_seconds = processor_seconds() - executed;
+}
+
+}  // namespace
+
+HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
+                         std::span<const std::size_t> drawn, const GpuProfile& profile,
+                         const HeldOptions& options) {
+    HeldAgainst held{.gpu = profile.device.name,
+                     .device = runs.device,
+                     .clock_hz = profile.clock_hz,
+                     .models = find_models(options.models)};
+    for (const MeasuredRun& run : runs.runs) ++(run.seconds ? held.valid : held.failed);
+    for (const std::size_t index : drawn)
+        held.rows.push_back({.configuration = runs.runs[index].configuration,
+                             .measured = *runs.runs[index].seconds,
+                             .predicted = std::vector<std::optional<double>>(held.models.size())});
+    std::mutex telling;
+    std::atomic<bool> stopped = false;
+    parallel_for(
+        held.rows.size(),
+        [&](std::size_t i) {
+            if (stopped || (options.stop && options.stop())) {
+                stopped = true;
+                held.rows[i].refusal = "not predicted: interrupted, or out of time";
+                return;
+            }
+            try {
+                predict_row(held.rows[i], space, profile, held.models, options);
+            } catch (const InputError& error) {
+                held.rows[i].refusal = error.what();
+            } catch (const isa::Stopped&) {
+                stopped = true;
+                held.rows[i].refusal = "not predicted: interrupted, or out of time";
+            }
+            const std::scoped_lock lock(telling);
+            if (options.done) options.done(held.rows[i]);
+        },
+        options.threads);
+    return held;
+}
+
+std::vector<ScoredTime> scored(const HeldAgainst& held, std::size_t model) {
+    std::vector<ScoredTime> times;
+    for (const PredictedConfiguration& row : held.rows)
+        if (row.predicted[model])
+            times.push_back({.measured = row.measured, .predicted = *row.predicted[model]});
+    return times;
+}
+
+}  // namespace occupipe::analysis

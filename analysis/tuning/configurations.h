@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Predictions of a space's configurations, and what was measured of them beside.
+//   const HeldAgainst held = held_against(space, runs, drawn, profile, {});
+//   scores(scored(held, 0))
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/tuning/measured_runs.h"
+#include "analysis/tuning/scores.h"
+#include "analysis/tuning/space.h"
+#include "ask/answer.h"
+#include "core/gpu_profile.h"
+
+namespace occupipe::analysis {
+
+struct PredictedConfiguration {
+    Configuration configuration;
+    double measured = 0;                           // seconds
+    std::vector<std::optional<double>> predicted;  // seconds, by model; absent: it refused
+    std::string refusal;                           // why there is none at all; empty: there is
+    std::string limiter;                           // of the first model; empty: it names none
+    Notes notes;
+    // What it cost on this machine, processor seconds: compiled and executed; simulated.
+    double code_seconds = 0, model_seconds = 0;
+};
+
+struct HeldAgainst {
+    std::string gpu;     // the profile's device
+    std::string device;  // the file's; empty: not told
+    double clock_hz = 0;
+    std::vector<const Model*> models;
+    std::vector<PredictedConfiguration> rows;  // as drawn
+    std::size_t valid = 0, failed = 0;         // of the file
+};
+
+struct HeldOptions {
+    ProfileChanges changes;
+    MemoryQuestion memory;
+    RunQuestion run;
+    std::vector<std::string> models = {"pipeline"};
+    std::string architecture;  // "sm_80"; empty: the profile's
+    unsigned threads = 0;      // of this machine; 0: one per core
+    // Told of each configuration that is done; called by one thread at a time.
+    std::function<void(const PredictedConfiguration&)> done = {};
+    std::function<bool()> stop = {};  // true: give up the rest
+};
+
+// `drawn`: indices into runs. A configuration that is refused is a row with the reason. Throws
+// InputError where the space itself cannot be used.
+HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
+                         std::span<const std::size_t> drawn, const GpuProfile& profile,
+                         const HeldOptions& options);
+
+// Of the rows that the model predicts.
+std::vector<ScoredTime> scored(const HeldAgainst& held, std::size_t model);
+
+}  // namespace occupipe::analysis

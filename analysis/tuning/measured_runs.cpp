@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/tuning/measured_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/buffer_fill.h"
+#include "core/files/csv.h"
+#include "core/files/files.h"
+#include "core/files/json_reader.h"
+#include "core/statistics.h"
+
+namespace occupipe::analysis {
+namespace {
+
+struct TimeUnit {
+    std::string_view name;
+    double seconds;
+};
+// With the spelling of T4's own files.
+constexpr TimeUnit units[] = {{"s", 1},
+                              {"seconds", 1},
+                              {"ms", 1e-3},
+                              {"milliseconds", 1e-3},
+                              {"miliseconds", 1e-3},
+                              {"us", 1e-6},
+                              {"microseconds", 1e-6},
+                              {"ns", 1e-9},
+                              {"nanoseconds", 1e-9}};
+
+class Reader {
+public:
+    explicit Reader(const Document& document) : document_(document) {
+        found_.file = document.file_name();
+    }
+
+    MeasuredRuns run() {
+        const DocumentNode& root = document_.root();
+        if (const DocumentNode* const cache = Document::find(root, "cache"))
+            kernel_tuner(root, *cache);
+        else if (const DocumentNode* const results = Document::find(root, "results"))
+            t4(root, *results);
+        else if (const DocumentNode* const all = Document::find(root, "Results"))
+            ktt(root, *all);
+        else
+            document_.fail(root,
+                           "must be a T4 file ('results'), a Kernel Tuner cache ('cache') or "
+                           "KTT's results ('Results')");
+        if (found_.runs.empty()) document_.fail(root, "has no result");
+        return std::move(found_);
+    }
+
+private:
+    double unit(const DocumentNode* node, std::string_view usual) const {
+        std::string name(usual);
+        if (node) name = document_.text(*node);
+        for (char& c : name)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        const auto* const known = std::ranges::find(units, name, &TimeUnit::name);
+        if (known == std::end(units))
+            document_.fail(node ? *node : document_.root(),
+                           "must be one of s, ms, us, ns, seconds, milliseconds, microseconds, "
+                           "nanoseconds");
+        return known->seconds;
+    }
+
+    Value value(const DocumentNode& node) const {
+        if (node.kind == DocumentNode::Kind::sequence) {
+            Value::List list;
+            for (const DocumentNode& one : node.children) list.push_back(value(one));
+            return list;
+        }
+        return value_of(document_.text(node));
+    }
+
+    void set_median(MeasuredRun& run, const std::vector<const DocumentNode*>& times,
+                    double unit) const {
+        std::vector<double> seconds;
+        for (const DocumentNode* const one : times) {
+            const double time = document_.number(*one);
+            if (time <= 0) document_.fail(*one, "must be above 0");
+            seconds.push_back(time * unit);
+        }
+        if (!seconds.empty()) run.seconds = median(std::move(seconds));
+    }
+
+    // {"device_name", "cache": {"16,1": {"block_size_x": 16, "time": 3.8, "times": […]}}}; "time"
+    // is a word where it failed.
+    void kernel_tuner(const DocumentNode& root, const DocumentNode& cache) {
+        found_.format = "Kernel Tuner";
+        if (const DocumentNode* const device = Document::find(root, "device_name"))
+            found_.device = document_.text(*device);
+        std::vector<std::string> names;
+        for (const DocumentNode& one :
+             document_.items(document_.required(root, "tune_params_keys")))
+            names.push_back(document_.text(one));
+        const double milliseconds = unit(nullptr, "ms");
+        for (const DocumentNode& entry : document_.entries(cache)) {
+            MeasuredRun run;
+            for (const std::string& name : names)
+                run.configuration[name] = value(document_.required(entry, name));
+            const DocumentNode& time = document_.required(entry, "time");
+            const DocumentNode* const times = Document::find(entry, "times");
+            if (std::holds_alternative<std::string>(value_of(document_.text(time)).of))
+                run.failure = time.text;
+            else if (times && !times->children.empty())
+                set_median(run, pointers(document_.items(*times)), milliseconds);
+            else
+                set_median(run, {&time}, milliseconds);
+            found_.runs.push_back(std::move(run));
+        }
+    }
+
+    // {"metadata": {"timeunit"}, "results": [{"configuration": {…}, "times": {"runtimes": […]},
+    // "invalidity": "correct"}]}
+    void t4(const DocumentNode& root, const DocumentNode& results) {
+        found_.format = "T4";
+        const DocumentNode* const metadata = Document::find(root, "metadata");
+        const double scale = unit(metadata ? Document::find(*metadata, "timeunit") : nullptr, "ms");
+        for (const DocumentNode& result : document_.items(results)) {
+            MeasuredRun run;
+            for (const DocumentNode& one :
+                 document_.entries(document_.required(result, "configuration")))
+                run.configuration[one.key] = value(one);
+            if (const DocumentNode* const fault = Document::find(result, "invalidity");
+                fault && document_.text(*fault) != "correct") {
+                run.failure = document_.text(*fault);
+            } else {
+                const DocumentNode& times = document_.required(result, "times");
+                set_median(run, pointers(document_.items(document_.required(times, "runtimes"))),
+                           scale);
+                if (!run.seconds) run.failure = "no run";
+            }
+            found_.runs.push_back(std::move(run));
+        }
+    }
+
+    // {"Metadata": {"Device", "TimeUnit"}, "Results": [{"Status": "Ok", "Configuration": [{"Name",
+    // "Value"}], "ComputationResults": [{"Duration"}]}]}
+    void ktt(const DocumentNode& root, const DocumentNode& results) {
+        found_.format = "KTT";
+        const DocumentNode* const metadata = Document::find(root, "Metadata");
+        const auto of_metadata = [&](const char* key) {
+            return metadata ? Document::find(*metadata, key) : nullptr;
+        };
+        if (const DocumentNode* const device = of_metadata("Device"))
+            found_.device = document_.text(*device);
+        const double scale = unit(of_metadata("TimeUnit"), "us");
+        for (const DocumentNode& result : document_.items(results)) {
+            MeasuredRun run;
+            for (const DocumentNode& one :
+                 document_.items(document_.required(result, "Configuration")))
+                run.configuration[document_.text(document_.required(one, "Name"))] =
+                    value(document_.required(one, "Value"));
+            const std::string& status = document_.text(document_.required(result, "Status"));
+            if (status != "Ok") {
+                run.failure = status;
+            } else if (const DocumentNode* const parts =
+                           Document::find(result, "ComputationResults")) {
+                double sum = 0;
+                for (const DocumentNode& part : document_.items(*parts))
+                    sum += document_.number(document_.required(part, "Duration"));
+                if (sum <= 0) document_.fail(*parts, "has no Duration above 0");
+                run.seconds = sum * scale;
+            } else {
+                set_median(run, {&document_.required(result, "TotalDuration")}, scale);
+            }
+            found_.runs.push_back(std::move(run));
+        }
+    }
+
+    static std::vector<const DocumentNode*> pointers(const std::vector<DocumentNode>& nodes) {
+        std::vector<const DocumentNode*> all;
+        for (const DocumentNode& one : nodes) all.push_back(&one);
+        return all;
+    }
+
+    const Document& document_;
+    MeasuredRuns found_;
+};
+
+MeasuredRuns of_table(const std::string& text, const std::string& file) {
+    struct Column {
+        std::string_view name;
+        double seconds;
+    };
+    constexpr Column columns[] = {
+        {"seconds", 1}, {"time_s", 1}, {"time_ms", 1e-3}, {"time_us", 1e-6}};
+    MeasuredRuns found{.file = file, .device = {}, .format = "CSV", .runs = {}};
+    const std::vector<CsvRecord> lines = parse_csv(text, file);
+    if (lines.empty()) throw InputError(file, {1, 1}, "", "has no line");
+    const CsvRecord& header = lines.front();
+    const Column* time = nullptr;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < header.fields.size(); ++i) {
+        const auto* const one = std::ranges::find(columns, header.fields[i], &Column::name);
+        if (one == std::end(columns)) continue;
+        time = one;
+        at = i;
+    }
+    if (!time)
+        throw InputError(file, {header.line, 1}, "",
+                         "needs a column seconds, time_s, time_ms or time_us");
+    for (const CsvRecord& line : std::span(lines).subspan(1)) {
+        MeasuredRun run;
+        for (std::size_t i = 0; i < line.fields.size(); ++i)
+            if (i != at) run.configuration[header.fields[i]] = value_of(line.fields[i]);
+        const Value value = value_of(line.fields[at]);
+        const auto* const word = std::get_if<std::string>(&value.of);
+        if (word) {
+            run.failure = word->empty() ? "no time" : *word;
+        } else {
+            const auto* const whole = std::get_if<std::int64_t>(&value.of);
+            const double number = whole ? static_cast<double>(*whole) : std::get<double>(value.of);
+            if (number <= 0)
+                throw InputError(file, {line.line, 1}, header.fields[at], "must be above 0");
+            run.seconds = number * time->seconds;
+        }
+        found.runs.push_back(std::move(run));
+    }
+    if (found.runs.empty()) throw InputError(file, {1, 1}, "", "has no result");
+    return found;
+}
+
+}  // namespace
+
+MeasuredRuns parse_measured_runs(const std::string& text, const std::string& file) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == text.npos || text[begin] != '{') return of_table(text, file);
+    const Document document = parse_json(text, file);
+    return Reader(document).run();
+}
+
+MeasuredRuns read_measured_runs(const std::string& path) {
+    return parse_measured_runs(read_text_file(path), path);
+}
+
+std::vector<std::size_t> drawn_by_time(std::span<const MeasuredRun> runs, std::size_t count,
+                                       std::uint64_t seed) {
+    std::vector<std::size_t> valid;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        if (runs[i].seconds) valid.push_back(i);
+    if (count == 0 || valid.size() <= count) return valid;
+    std::ranges::stable_sort(
+        valid, [&](std::size_t a, std::size_t b) { return *runs[a].seconds < *runs[b].seconds; });
+    std::vector<std::size_t> drawn;
+    for (std::size_t stratum = 0; stratum < count; ++stratum) {
+        const std::size_t begin = stratum * valid.size() / count;
+        const std::size_t end = (stratum + 1) * valid.size() / count;
+        drawn.push_back(valid[begin + random_bits(seed, stratum) % (end - begin)]);
+    }
+    std::ranges::sort(drawn);
+    return drawn;
+}
+
+}  // namespace occupipe::analysis

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "cli/validate_measured.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "analysis/tuning/configurations.h"
+#include "ask/shipped_files.h"
+#include "cli/options.h"
+#include "cli/run_limit.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "report/figures/plot_file.h"
+#include "report/text/held_against.h"
+
+namespace occupipe::cli {
+
+void add_measured_options(const Command& command, ValidateMeasured& options) {
+    command
+        .add_option(
+            "--measured", options.measured,
+            "Configurations that others measured, instead of a device: a T4 file, a Kernel\n"
+            "Tuner cache, KTT's results, or a table (CSV); --launch names the tuner's input\n"
+            "(T1), which says how they are launched")
+        .type_name("FILE");
+    command
+        .add_option("--draws", options.draws,
+                    "With --measured: so many of the configurations, one at random of each of as\n"
+                    "many strata of the measured time (default: all)")
+        .check(in_range(1, 1000000))
+        .type_name("N");
+    command.add_option("--seed", options.seed, "Of the draw (default: 1)").type_name("N");
+    command.add_flag("--json", options.json, "With --measured: scores and configurations as JSON");
+}
+
+void validate_measured(const ValidateMeasured& options, const ValidateMeasuredRequest& request) {
+    if (request.spaces.size() != 1)
+        throw InputError(
+            "--measured: name the tuner's input (T1) of these configurations with one "
+            "--launch SPACE.json");
+    report::check_plot_file(request.plot, request.force);
+    const GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
+    const analysis::TuningSpace space = analysis::read_tuning_space(request.spaces.front());
+    const analysis::MeasuredRuns runs = analysis::read_measured_runs(options.measured);
+    for (const std::string& note : space.notes)
+        fmt::print(stderr, "occupipe: note: {}: {}\n", space.file, note);
+    const auto drawn = analysis::drawn_by_time(
+        runs.runs, static_cast<std::size_t>(options.draws.value_or(0)), options.seed.value_or(1));
+    if (drawn.empty())
+        throw InputError(fmt::format("{}: no configuration of it has a time", runs.file));
+
+    const Limit limit = parse_limit(request.limit, "configurations");
+    const StopOnSignal stop;
+    const auto start = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    analysis::HeldOptions how;
+    if (!request.models.empty()) how.models = request.models;
+    how.memory.pricing = *analysis::memory_pricing(request.memory_pricing);
+    how.stop = [&] {
+        return StopOnSignal::stopped() || (limit.seconds && elapsed() >= *limit.seconds);
+    };
+    ProgressLine line;
+    std::size_t done = 0;
+    how.done = [&](const analysis::PredictedConfiguration&) {
+        ++done;
+        if (line.due(elapsed()))
+            line.show(elapsed(), fmt::format("{} of {} configurations", done, drawn.size()));
+    };
+    const analysis::HeldAgainst held = analysis::held_against(space, runs, drawn, profile, how);
+    line.end();
+    if (options.json)
+        fmt::print("{}\n", report::to_json(held).dump(2));
+    else
+        fmt::print("{}", report::to_text(held));
+    if (!request.output.empty()) {
+        const std::filesystem::path folder = request.output;
+        std::filesystem::create_directories(folder);
+        const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
+        write_text_file(folder / "configurations.csv", report::to_csv(held), overwrite);
+        write_text_file(folder / "scores.json", report::to_json(held).dump(2) + "\n", overwrite);
+    }
+    if (!request.plot.empty())
+        report::write_plot(request.plot, report::held_against_plot(held), request.force);
+}
+
+}  // namespace occupipe::cli
