@@ -256,8 +256,7 @@ void explain_mix(const Mix& mix) {
 void run(const Arguments& arguments) {
     analysis::check_architecture(arguments.arch);
     std::optional<GpuProfile> profile;
-    if (!arguments.profile.empty())
-        profile = read_profile(analysis::shipped_profile(arguments.profile));
+    if (!arguments.profile.empty()) profile = analysis::named_profile(arguments.profile);
     const InstructionTiming* timing =
         profile ? profile->find_instruction(arguments.instruction) : nullptr;
     if (const auto mix = parse_mix(arguments.instruction)) return explain_mix(*mix);

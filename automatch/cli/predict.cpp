@@ -139,7 +139,7 @@ void run_predict(const Request& request) {
     std::vector<GpuProfile> devices;
     for (const std::string& path : request.profiles) {
         const std::filesystem::path file = analysis::shipped_profile(path);
-        devices.push_back(read_profile(file));
+        devices.push_back(analysis::named_profile(path));
         try {
             device_of(devices.back());
         } catch (const InputError& error) {
