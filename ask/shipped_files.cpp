@@ -173,6 +173,18 @@ bool is_shelf_name(const std::string& name) {
     return is_datasheet(name) || built_in_shelf().card(shelf_name(name)) != nullptr;
 }
 
+std::string shelf_spelling(const std::string& id) {
+    return shipped_profile(id) == id ? id : std::string(shelf_prefix) + id;
+}
+
+bool lend_match(GpuProfile& profile) {
+    if (profile.match != MatchDevice{}) return false;
+    const ShelfCard* const card = shelf_card_of(profile.device);
+    if (card == nullptr) return false;
+    profile.match = shelf_profile(*card).match;
+    return true;
+}
+
 std::string named_profile_text(const std::string& name) {
     const fs::path path = shipped_profile(name);
     std::error_code none;

@@ -28,6 +28,11 @@ std::filesystem::path shipped_kernel(const std::string& name);
 GpuProfile named_profile(const std::string& name);
 // Whether a name that is no file is a card of the shelf or a data sheet's numbers.
 bool is_shelf_name(const std::string& name);
+// How a card of the shelf is asked for: "a100"; "shelf:rtx-2070" where a shipped file has the name.
+std::string shelf_spelling(const std::string& id);
+// A profile without AutoMatch's numbers takes those of the shelf's card of that name, if there is
+// one. Returns whether it did.
+bool lend_match(GpuProfile& profile);
 // What that profile depends on, to be hashed: the file's text, or the profile as YAML.
 std::string named_profile_text(const std::string& name);
 

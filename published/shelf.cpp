@@ -11,8 +11,7 @@
 namespace occupipe::analysis {
 namespace {
 
-constexpr int warp_size = 32;
-constexpr int group_warps = 32;
+constexpr int group_threads = 1024;
 constexpr std::int64_t registers = 65536;
 constexpr double line_bytes = 128;
 // A conflict's further pass delays the result by so many cycles (sun-2023; ada-tables).
@@ -42,14 +41,19 @@ public:
           shelf_(shelf),
           published_(published),
           architecture_(*shelf.architecture(card.capability)),
-          share_(reached_share(shelf)) {}
+          share_(reached_share(shelf, architecture_.vendor)) {}
 
     GpuProfile make() {
-        profile_.device = {card_.name, "NVIDIA", architecture_.generation, card_.capability};
+        const bool nvidia = architecture_.vendor == "NVIDIA";
+        profile_.device = {card_.name, architecture_.vendor,
+                           nvidia ? architecture_.generation
+                                  : architecture_.generation + " (" + card_.capability + ")",
+                           nvidia ? card_.capability : ""};
         profile_.cores = card_.cores;
-        profile_.warp_size = warp_size;
+        profile_.warp_size = architecture_.warp_size;
         profile_.clock_hz = card_.clock_hz;
-        profile_.limits = {architecture_.warps, architecture_.groups, group_warps, registers,
+        profile_.limits = {architecture_.warps, architecture_.groups,
+                           group_threads / architecture_.warp_size, registers,
                            architecture_.shared_bytes};
         profile_.issue = {.limit = architecture_.schedulers,
                           .limit_std_error = {},
@@ -94,8 +98,8 @@ private:
         return published_value(row, Figure::cpi);
     }
 
-    ShelfValue level_cpi(const ShelfInstruction& row) const {
-        const double bytes = static_cast<double>(row.bytes) * warp_size;
+    std::optional<ShelfValue> level_cpi(const ShelfInstruction& row) const {
+        const double bytes = static_cast<double>(row.bytes) * architecture_.warp_size;
         ShelfValue found;
         switch (*row.level) {
             case ShelfLevel::shared:
@@ -110,8 +114,7 @@ private:
                 break;
             case ShelfLevel::second: {
                 const ShelfInstruction& words = *shelf_.row("ld.global.l2.u32", card_.capability);
-                found =
-                    scaled(*published_value(words, Figure::cpi), bytes / line_bytes * row.times);
+                found = scaled(*published_value(words, Figure::cpi), row.bytes / 4.0 * row.times);
                 break;
             }
             case ShelfLevel::dram:
@@ -139,6 +142,8 @@ private:
     }
 
     void add(const ShelfInstruction& row) {
+        // Of the pipes of another vendor nothing is known.
+        if (architecture_.vendor != "NVIDIA" && (row.slot || row.cpi)) return;
         const auto cpi = cpi_of(row);
         if (!cpi) return;
         const auto latency = row.store ? std::nullopt : published_value(row, Figure::latency);
@@ -147,6 +152,9 @@ private:
         timing.subsystem = row.unit;
         const int copies = scope_of(row.unit) == Scope::scheduler ? architecture_.schedulers : 1;
         timing.cpi = estimate(scaled(*cpi, copies));
+        if (!architecture_.code.empty())
+            timing.cpi.std_error =
+                std::hypot(*timing.cpi.std_error, shelf_.code * timing.cpi.value);
         if (latency)
             timing.latency = estimate(*latency);
         else
@@ -193,12 +201,15 @@ private:
     void add_launch() {
         std::vector<SourceFigure> seconds;
         for (const ShelfReached& one : shelf_.launches)
-            seconds.push_back({.value = one.figure.low, .source = one.card});
+            if (shelf_.architecture(shelf_.card(one.card)->capability)->vendor ==
+                architecture_.vendor)
+                seconds.push_back({.value = one.figure.low, .source = one.card});
         const Combined made = combine(seconds, shelf_.spreads.find("dram")->second, false);
         profile_.overheads.launch_seconds =
             Estimate{.value = made.value,
                      .std_error = made.std_error,
-                     .note = "queued launches on four cards, ernst-gpu-benches"};
+                     .note = fmt::format("queued launches on {} card{}, ernst-gpu-benches",
+                                         seconds.size(), seconds.size() == 1 ? "" : "s")};
     }
 
     Estimate latency_of(std::string_view name) const {
@@ -237,6 +248,8 @@ private:
 
     // AutoMatch's numbers (docs/shelf.md).
     void add_match() {
+        for (const char* const name : {"fma.f32", "fma.f64", "ld.shared.u32", "ld.global.l2.u32"})
+            if (profile_.find_instruction(name) == nullptr) return;
         const auto timing = [&](std::string_view name) -> const InstructionTiming& {
             return *profile_.find_instruction(name);
         };
@@ -246,7 +259,8 @@ private:
             return ShelfValue{.value = value, .std_error = value * *cpi.std_error / cpi.value};
         };
         const double lanes =
-            std::round(warp_size / profile_.cpi_per_core(timing("fma.f32")).value * profile_.cores);
+            std::round(architecture_.warp_size / profile_.cpi_per_core(timing("fma.f32")).value *
+                       profile_.cores);
         MatchDevice& match = profile_.match;
         match.processors = static_cast<std::int64_t>(lanes);
         match.vector_width = 1;
@@ -254,20 +268,22 @@ private:
             value.how = how;
             return estimate(scaled(value, 1 / lanes));
         };
-        match.flops_per_second = of_lane(rate("fma.f64", 2.0 * warp_size), "λ of fma.f64");
-        match.f32_flops_per_second = of_lane(rate("fma.f32", 2.0 * warp_size), "λ of fma.f32");
+        match.flops_per_second =
+            of_lane(rate("fma.f64", 2.0 * architecture_.warp_size), "λ of fma.f64");
+        match.f32_flops_per_second =
+            of_lane(rate("fma.f32", 2.0 * architecture_.warp_size), "λ of fma.f32");
         match.fast_bytes =
             profile_.cores * architecture_.shared_bytes + static_cast<std::int64_t>(card_.l2_bytes);
         match.line_bytes = static_cast<std::int64_t>(line_bytes);
-        const ShelfValue shared = rate("ld.shared.u32", line_bytes);
-        const ShelfValue second = rate("ld.global.l2.u32", line_bytes);
+        const ShelfValue shared = rate("ld.shared.u32", 4.0 * architecture_.warp_size);
+        const ShelfValue second = rate("ld.global.l2.u32", 4.0 * architecture_.warp_size);
         ShelfValue fast{.value = 2 / (1 / shared.value + 1 / second.value)};
         fast.std_error = fast.value * fast.value / 2 *
                          std::hypot(shared.std_error / (shared.value * shared.value),
                                     second.std_error / (second.value * second.value));
         fast.how = "harmonic mean of shared memory and second level";
         match.fast_bytes_per_second = estimate(fast);
-        ShelfValue slow = rate("ld.global.f32", line_bytes);
+        ShelfValue slow = rate("ld.global.f32", 4.0 * architecture_.warp_size);
         slow.how = share_.how;
         match.slow_bytes_per_second = estimate(slow);
         const auto seconds = [&](std::initializer_list<std::string_view> names, const char* how) {

@@ -36,6 +36,8 @@ struct ShelfCard {
 struct ShelfArchitecture {
     std::string capability;
     std::string generation;
+    std::string vendor = "NVIDIA";
+    int warp_size = 32;
     std::string line;  // "data center", "client": chips of one line are neighbours first
     std::string code;  // whose machine code stands for it; empty: its own
     int schedulers = 1;
@@ -55,7 +57,7 @@ struct ShelfInstruction {
     std::string spread;
     std::string like;  // what stands for it; empty: nothing
     double times = 1;  // its λ
-    std::string why;
+    std::string why;   // empty: it is the same path, and as certain
     std::optional<ShelfLevel> level;
     int bytes = 4;  // of a lane
     bool store = false;
@@ -79,7 +81,7 @@ struct ShelfReached {
 struct Shelf {
     std::vector<PublishedSource> sources;
     std::map<std::string, Spread, std::less<>> spreads;
-    double neighbour = 0, substitute = 0;  // widening, relative
+    double neighbour = 0, substitute = 0, code = 0;  // widening, relative
     std::vector<ShelfUnit> units;
     std::vector<ShelfArchitecture> architectures;
     std::vector<ShelfInstruction> instructions;
@@ -123,8 +125,15 @@ std::optional<ShelfValue> shelf_value(const Shelf& shelf, const Published& publi
                                       std::string_view capability, const ShelfInstruction& row,
                                       Figure figure, std::string_view without = {});
 
-// The share of the peak of device memory that kernels reach.
-ShelfValue reached_share(const Shelf& shelf, std::string_view without_card = {});
+// For people: what each source says of λ and Λ of an instruction on an architecture, a line each.
+std::vector<std::string> shelf_evidence(std::string_view capability, std::string_view instruction);
+
+// The card of this name (of the driver); nullptr: the shelf has none.
+const ShelfCard* shelf_card_of(const DeviceIdentity& device);
+
+// The share of the peak of device memory that kernels reach, of one vendor's cards.
+ShelfValue reached_share(const Shelf& shelf, std::string_view vendor,
+                         std::string_view without_card = {});
 
 GpuProfile shelf_profile(const ShelfCard& card);
 // nullopt: no such card.

@@ -87,8 +87,11 @@ private:
     ShelfValue standing_in(ShelfValue found, const ShelfInstruction& row) const {
         const double factor = figure_ == Figure::cpi ? row.times : 1;
         found.value *= factor;
-        found.std_error = std::hypot(found.std_error * factor, shelf_.substitute * found.value);
-        found.source = Source::assumed;
+        found.std_error *= factor;
+        if (!row.why.empty() && !row.slot) {
+            found.std_error = std::hypot(found.std_error, shelf_.substitute * found.value);
+            found.source = Source::assumed;
+        }
         found.how = fmt::format("that of {}{}{}{} ({})", row.like,
                                 factor == 1 ? "" : fmt::format(" times {:g}", factor),
                                 row.why.empty() ? "" : ": ", row.why, found.how);
@@ -103,7 +106,9 @@ private:
             const ShelfArchitecture* before = nullptr;
             const ShelfArchitecture* after = nullptr;
             for (const ShelfArchitecture& one : shelf_.architectures) {
-                if ((one.line == here.line) != same_line || !own(one.capability, row)) continue;
+                if (one.vendor != here.vendor || (one.line == here.line) != same_line ||
+                    !own(one.capability, row))
+                    continue;
                 const int distance = number_of(one.capability) - number_of(capability);
                 if (distance < 0) before = &one;
                 if (distance > 0 && after == nullptr) after = &one;
@@ -194,12 +199,36 @@ std::optional<ShelfValue> shelf_value(const Shelf& shelf, const Published& publi
     return Valuer(shelf, published, figure, without).value(capability, row);
 }
 
-ShelfValue reached_share(const Shelf& shelf, std::string_view without_card) {
+std::vector<std::string> shelf_evidence(std::string_view capability, std::string_view instruction) {
+    std::vector<std::string> lines;
+    const Shelf& shelf = built_in_shelf();
+    const ShelfInstruction* const row = shelf.row(instruction, capability);
+    if (shelf.architecture(capability) == nullptr || row == nullptr) return lines;
+    for (const auto& [figure, symbol] : {std::pair{Figure::cpi, "λ"}, {Figure::latency, "Λ"}}) {
+        std::vector<std::string> said;
+        for (const SourceFigure& one :
+             figures_of(shelf, built_in_published(), capability, *row, figure))
+            said.push_back(fmt::format("{:.4g} {}{}", one.value, one.source,
+                                       one.device.empty() ? "" : " (" + one.device + ")"));
+        if (!said.empty()) lines.push_back(fmt::format("{}: {}", symbol, fmt::join(said, ", ")));
+    }
+    return lines;
+}
+
+const ShelfCard* shelf_card_of(const DeviceIdentity& device) {
+    const auto& cards = built_in_shelf().cards;
+    const auto found = std::ranges::find(cards, device.name, &ShelfCard::name);
+    return found == cards.end() ? nullptr : &*found;
+}
+
+ShelfValue reached_share(const Shelf& shelf, std::string_view vendor,
+                         std::string_view without_card) {
     std::vector<SourceFigure> shares;
     for (const ShelfReached& one : shelf.reached) {
-        const double peak = shelf.card(one.card)->dram_bytes_per_second;
-        if (one.card != without_card)
-            shares.push_back({.value = one.figure.low / peak, .source = one.card});
+        const ShelfCard& card = *shelf.card(one.card);
+        if (one.card != without_card && shelf.architecture(card.capability)->vendor == vendor)
+            shares.push_back(
+                {.value = one.figure.low / card.dram_bytes_per_second, .source = one.card});
     }
     const Combined made = combine(shares, shelf.spreads.find("bandwidth")->second, false);
     return {.value = made.value,

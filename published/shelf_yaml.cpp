@@ -82,7 +82,8 @@ public:
         };
         for (const DocumentNode& node : document_.entries(part("sources"))) read_source(node);
         for (const DocumentNode& node : document_.entries(part("spreads"))) read_spread(node);
-        document_.only_keys(part("widened"), {"neighbour", "substitute"});
+        document_.only_keys(part("widened"), {"neighbour", "substitute", "code"});
+        out_.code = positive(document_, part("widened"), "code");
         out_.neighbour = positive(document_, part("widened"), "neighbour");
         out_.substitute = positive(document_, part("widened"), "substitute");
         for (const DocumentNode& node : document_.entries(part("units"))) read_unit(node);
@@ -140,12 +141,17 @@ private:
     }
 
     void read_architecture(const DocumentNode& node) {
-        document_.only_keys(node, {"capability", "generation", "line", "schedulers", "warps",
-                                   "groups", "shared_bytes", "first_level_bytes", "request", "pass",
-                                   "first_bytes", "fp64", "code", "source", "why"});
+        document_.only_keys(
+            node, {"capability", "generation", "vendor", "warp_size", "line", "schedulers", "warps",
+                   "groups", "shared_bytes", "first_level_bytes", "request", "pass", "first_bytes",
+                   "fp64", "code", "source", "why"});
         ShelfArchitecture one;
         one.capability = text(document_, node, "capability");
         one.generation = text(document_, node, "generation");
+        if (const DocumentNode* const vendor = Document::find(node, "vendor"))
+            one.vendor = document_.text(*vendor);
+        if (Document::find(node, "warp_size") != nullptr)
+            one.warp_size = static_cast<int>(whole(document_, node, "warp_size"));
         one.line = text(document_, node, "line");
         one.code = optional_text(document_, node, "code");
         one.schedulers = static_cast<int>(whole(document_, node, "schedulers"));
@@ -261,14 +267,31 @@ std::string capability_of(std::string_view number) {
                                            number.substr(number.size() - 1));
 }
 
-void require_architecture(const std::string& file, std::string_view capability) {
-    if (built_in_shelf().architecture(capability) != nullptr) return;
-    std::vector<std::string> known;
-    for (const ShelfArchitecture& one : built_in_shelf().architectures)
-        known.push_back(one.capability);
-    throw InputError(file, {}, "compute_capability",
-                     fmt::format("no figures of '{}'; there are those of {}", capability,
-                                 fmt::join(known, ", ")));
+// Numbers that no card has make no profile.
+void require_card(const std::string& file, const ShelfCard& card) {
+    const ShelfArchitecture* const architecture = built_in_shelf().architecture(card.capability);
+    if (architecture == nullptr) {
+        std::vector<std::string> known;
+        for (const ShelfArchitecture& one : built_in_shelf().architectures)
+            known.push_back(one.capability);
+        throw InputError(file, {}, "compute_capability",
+                         fmt::format("no figures of '{}'; there are those of {}", card.capability,
+                                     fmt::join(known, ", ")));
+    }
+    struct Range {
+        const char* key;
+        double value, least, most;
+    };
+    for (const Range& one :
+         {Range{"clock_hz", card.clock_hz, 1e6, 1e11},
+          Range{"dram_bytes_per_second", card.dram_bytes_per_second, 1e6, 1e16},
+          Range{"l2_bytes", card.l2_bytes,
+                2 * static_cast<double>(architecture->first_level_bytes) + 1024, 1e13},
+          Range{"cores", static_cast<double>(card.cores), 1, 1e6}})
+        if (one.value < one.least || one.value > one.most)
+            throw InputError(
+                file, {}, one.key,
+                fmt::format("must be {:g} to {:g}, not {:g}", one.least, one.most, one.value));
 }
 
 int whole_cores(const std::string& text, double cores) {
@@ -299,7 +322,6 @@ ShelfCard parse_datasheet(const std::string& text) {
     const std::size_t colon = text.find(':');
     ShelfCard card;
     card.capability = capability_of(std::string_view(text).substr(3, colon - 3));
-    require_architecture(text, card.capability);
     std::set<std::string> given;
     for (std::size_t begin = colon + 1; begin < text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -327,6 +349,7 @@ ShelfCard parse_datasheet(const std::string& text) {
         if (!given.contains(key)) bad_sheet(text, key, "is missing");
     if (card.name.empty())
         card.name = fmt::format("sm_{} with {} cores", text.substr(3, colon - 3), card.cores);
+    require_card(text, card);
     return card;
 }
 
@@ -339,7 +362,7 @@ ShelfCard parse_card(const std::string& text, const std::string& file_name) {
     ShelfCard card = read_numbers(document, root);
     card.name = analysis::text(document, root, "name");
     card.capability = analysis::text(document, root, "compute_capability");
-    require_architecture(file_name, card.capability);
+    require_card(file_name, card);
     return card;
 }
 
