@@ -452,7 +452,7 @@ void predict_all(Answer& answer, const Question& question, const Asking& asking)
 }
 
 Answer answer(const Question& question, const Asking& asking) {
-    const GpuProfile profile = read_profile(shipped_profile(question.gpu));
+    const GpuProfile profile = named_profile(question.gpu);
     Answer all = asked(question, profile, asking);
     predict_all(all, question, asking);
     return all;

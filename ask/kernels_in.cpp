@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
+#include "published/shelf.h"
 #include "sim/machine/machine.h"
 
 namespace occupipe::analysis {
@@ -264,7 +265,13 @@ std::string architecture_of(const GpuProfile& profile) {
     int number = 0;
     for (const char c : profile.device.compute_capability)
         if (c >= '0' && c <= '9' && number < 1000) number = number * 10 + (c - '0');
-    return isa::known_architecture(number) ? fmt::format("sm_{}", number) : "";
+    if (isa::known_architecture(number)) return fmt::format("sm_{}", number);
+    // Whose code stands for it, where the shelf says so.
+    const ShelfArchitecture* const other =
+        built_in_shelf().architecture(profile.device.compute_capability);
+    std::string digits = other == nullptr ? "" : other->code;
+    std::erase(digits, '.');
+    return digits.empty() ? "" : "sm_" + digits;
 }
 
 std::optional<AbsentClass> longest_absent(const KernelIn& in, int group_warps) {

@@ -14,6 +14,7 @@
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/suggestions.h"
+#include "published/shelf.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -62,7 +63,9 @@ std::string lower_case(std::string text) {
     return text;
 }
 
-fs::path shipped(const std::string& name, const char* what, const std::vector<fs::path>& files) {
+// `more`: what is known without a file.
+fs::path shipped(const std::string& name, const char* what, const std::vector<fs::path>& files,
+                 const std::vector<std::string>& more = {}) {
     std::error_code none;
     if (fs::exists(name, none) || name.find('/') != std::string::npos ||
         fs::path(name).has_extension())
@@ -77,7 +80,9 @@ fs::path shipped(const std::string& name, const char* what, const std::vector<fs
         names.push_back(stem);
     }
     if (found.size() == 1) return found.front();
-    if (files.empty()) return name;
+    if (std::ranges::find(more, wanted) != more.end()) return name;
+    std::ranges::copy(more, std::back_inserter(names));
+    if (names.empty()) return name;
     const auto near = near_names(wanted, names);
     throw InputError(name, {}, {},
                      fmt::format("neither a file nor a shipped {}; {}: {}", what,
@@ -98,6 +103,21 @@ std::vector<fs::path> beside_kernels(FileKind kind) {
         }
     });
     return files;
+}
+
+constexpr std::string_view shelf_prefix = "shelf:";
+
+// "a100", "shelf:RTX-2070" → the shelf's name.
+std::string shelf_name(const std::string& name) {
+    std::string lower = lower_case(name);
+    if (lower.starts_with(shelf_prefix)) lower.erase(0, shelf_prefix.size());
+    return lower;
+}
+
+bool is_card(const fs::path& path) {
+    std::error_code none;
+    return fs::is_regular_file(path, none) &&
+           read_text_file(path).find("occupipe-card/") != std::string::npos;
 }
 
 }  // namespace
@@ -121,12 +141,55 @@ std::vector<fs::path> shipped_profiles() {
 }
 
 fs::path shipped_profile(const std::string& name) {
+    if (is_datasheet(name)) return name;
+    std::vector<std::string> shelf;
+    for (const ShelfCard& card : built_in_shelf().cards) shelf.push_back(card.id);
+    if (name.starts_with(shelf_prefix)) {
+        if (built_in_shelf().card(shelf_name(name)) == nullptr)
+            throw InputError(name, {}, {},
+                             fmt::format("no card of the shelf; near: {}",
+                                         fmt::join(near_names(shelf_name(name), shelf), ", ")));
+        return name;
+    }
     std::vector<fs::path> files = shipped_profiles();
     std::ranges::copy(beside_kernels(FileKind::profile), std::back_inserter(files));
     // As installed, in a checkout: devices that AutoMatch alone knows.
     const fs::path devices[] = {"match-devices", "automatch/devices"};
     std::ranges::copy(yaml_files(data_folder(devices)), std::back_inserter(files));
-    return shipped(name, "profile", files);
+    return shipped(name, "profile", files, shelf);
+}
+
+GpuProfile named_profile(const std::string& name) {
+    if (is_datasheet(name)) return shelf_profile(parse_datasheet(name));
+    const fs::path path = shipped_profile(name);
+    std::error_code none;
+    if (path == name && !fs::exists(path, none))
+        if (auto made = shelf_profile(shelf_name(name))) return *std::move(made);
+    if (is_card(path)) return shelf_profile(parse_card(read_text_file(path), path.string()));
+    return read_profile(path);
+}
+
+bool is_shelf_name(const std::string& name) {
+    return is_datasheet(name) || built_in_shelf().card(shelf_name(name)) != nullptr;
+}
+
+std::string shelf_spelling(const std::string& id) {
+    return shipped_profile(id) == id ? id : std::string(shelf_prefix) + id;
+}
+
+bool lend_match(GpuProfile& profile) {
+    if (profile.match != MatchDevice{}) return false;
+    const ShelfCard* const card = shelf_card_of(profile.device);
+    if (card == nullptr) return false;
+    profile.match = shelf_profile(*card).match;
+    return true;
+}
+
+std::string named_profile_text(const std::string& name) {
+    const fs::path path = shipped_profile(name);
+    std::error_code none;
+    return fs::exists(path, none) || !is_shelf_name(name) ? read_text_file(path)
+                                                          : format_profile(named_profile(name));
 }
 
 fs::path shipped_kernel(const std::string& name) {

@@ -2,6 +2,7 @@
 #include "ask/substitutes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <span>
@@ -250,6 +251,13 @@ std::string assumed_scope(const GpuProfile& profile, const InstructionTiming& ti
         "whether schedulers have copies of {} is not known: one scheduler is assumed", unit->name);
 }
 
+// As published/shelf.h marks its profiles.
+bool made_of_published_figures(const GpuProfile& profile) {
+    return std::ranges::any_of(profile.provenance.entries, [](const AnnotationEntry& entry) {
+        return entry.key == "made" && entry.value.text == "published";
+    });
+}
+
 void say_once(std::string sentence, std::vector<std::string>& said) {
     if (!sentence.empty() && std::ranges::find(said, sentence) == said.end())
         said.push_back(std::move(sentence));
@@ -266,15 +274,30 @@ std::vector<std::string> assumed_scopes(const GpuProfile& profile) {
 
 std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfile& profile) {
     std::vector<std::string> said;
+    if (made_of_published_figures(profile))
+        said.push_back(fmt::format(
+            "the profile of {} is assembled from published figures, not measured (docs/shelf.md): "
+            "boost clock of {:.4g} MHz",
+            profile.device.name, profile.clock_hz * 1e-6));
+    // Those with one reason in one sentence.
+    std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
         const InstructionTiming* const timing = profile.find_instruction(instruction.op);
         if (!timing) return;
         say_once(assumed_scope(profile, *timing), said);
-        if (timing->source == Source::assumed && !timing->reference.empty())
-            say_once(fmt::format("{}'s numbers are an assumption of the profile: {}",
-                                 instruction.op, timing->reference),
-                     said);
+        if (timing->source != Source::assumed || timing->reference.empty()) return;
+        auto reason = std::ranges::find(by_reason, timing->reference,
+                                        [](const auto& one) { return one.first; });
+        if (reason == by_reason.end())
+            reason = by_reason.insert(by_reason.end(), {timing->reference, {}});
+        say_once(instruction.op, reason->second);
     });
+    for (const auto& [reason, ops] : by_reason)
+        said.push_back(ops.size() == 1
+                           ? fmt::format("{}'s numbers are an assumption of the profile: {}",
+                                         ops.front(), reason)
+                           : fmt::format("the numbers of {} are assumptions of the profile: {}",
+                                         fmt::join(ops, ", "), reason));
     return said;
 }
 

@@ -33,8 +33,8 @@ enum class Wide : bool { as_one, by_pass };
 Notes take_classes(const Kernel& kernel, GpuProfile& profile, const GpuProfile& offered,
                    const std::set<std::string>& but, Wide wide);
 
-// One sentence per op of the kernel whose entry the profile's author marked `source: assumed`, with
-// its reference, and per subsystem that its ops use and whose scope no measurement showed: ask
+// One sentence per reference of the kernel's ops whose entries the profile's author marked `source:
+// assumed`, and per subsystem that its ops use and whose scope no measurement showed: ask
 // before apply_stand_ins(), whose entries speak for themselves.
 std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfile& profile);
 

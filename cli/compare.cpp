@@ -241,7 +241,7 @@ analysis::SavedPredictions predicted(const Options& options) {
     execution.limit = options.limit;
     analysis::Asking asking{.reading = reading_of(execution)};
     analysis::Answer answer =
-        analysis::asked(question, read_profile(analysis::shipped_profile(options.profile)), asking);
+        analysis::asked(question, analysis::named_profile(options.profile), asking);
     const Model* const reference = &find_model(options.reference_model);
     if (std::ranges::count(answer.models, reference) == 0)
         answer.models.insert(answer.models.begin(), reference);
@@ -334,7 +334,7 @@ void warn_of_other_device(const MeasurementFile& file, const GpuProfile& profile
 GpuProfile choose_profile(const Options& options, MeasurementFile& file,
                           report::Comparison& result) {
     if (options.hold_out.empty()) {
-        GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
+        GpuProfile profile = analysis::named_profile(options.profile);
         warn_of_other_device(file, profile);
         result.in_sample = analysis::in_sample(profile, file);
         return profile;
@@ -375,8 +375,7 @@ report::Comparison of_measurements(const Options& options, std::optional<GpuProf
 void measure_kernels(const Options& options) {
     if (options.profile.empty()) throw InputError("--device needs --profile");
     if (options.keep.empty()) throw InputError("--device needs -o FILE.json for the measurements");
-    read_profile(analysis::shipped_profile(
-        options.profile));  // refuse a bad profile before minutes of measuring
+    analysis::named_profile(options.profile);  // refuse a bad profile before minutes of measuring
     const auto backend = analysis::open_named_device(options.device);
     MeasureRequest request;
     request.quick = options.quick;

@@ -165,7 +165,7 @@ analysis::MemoryQuestion memory_of(const CompareKernelsOptions& options) {
 
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {
     if (request.profile.empty()) throw InputError("two kernels are compared on a GPU: --profile P");
-    const GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
+    const GpuProfile profile = analysis::named_profile(request.profile);
     keep_apart({{"BEFORE", request.before.execution.kernels}, {"AFTER", options.after}},
                {{"--page", options.page}});
     if (!options.page.empty() && !request.force && std::filesystem::exists(options.page))

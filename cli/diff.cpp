@@ -33,9 +33,8 @@ bool fails(DiffVerdict verdict, const std::string& condition) {
 }
 
 void run_diff(const Arguments& arguments) {
-    const auto diffs =
-        diff_profiles(read_profile(analysis::shipped_profile(arguments.first)),
-                      read_profile(analysis::shipped_profile(arguments.second)), arguments.options);
+    const auto diffs = diff_profiles(analysis::named_profile(arguments.first),
+                                     analysis::named_profile(arguments.second), arguments.options);
     fmt::print("{}", format_diff(diffs, arguments.everything));
     for (const std::string& condition : arguments.fail_on)
         if (std::any_of(diffs.begin(), diffs.end(),

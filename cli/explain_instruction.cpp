@@ -18,6 +18,7 @@
 #include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "published/shelf.h"
 #include "report/text/error_terms.h"
 #include "report/text/wrap.h"
 
@@ -214,6 +215,11 @@ void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
     fmt::print("  subsystem {}, source {}\n", timing.subsystem, to_string(timing.source));
     if (!timing.reference.empty()) fmt::print("{}", report::wrapped(timing.reference, 2));
     if (!timing.note.empty()) fmt::print("{}", report::wrapped("note: " + timing.note, 2));
+    const auto evidence = analysis::shelf_evidence(profile.device.compute_capability, timing.name);
+    if (evidence.empty()) return;
+    fmt::print("  published for compute capability {}, of a core (docs/published.md):\n",
+               profile.device.compute_capability);
+    for (const std::string& line : evidence) fmt::print("{}", report::wrapped(line, 4));
 }
 
 // CUDA needs no GPU here, OpenCL needs a device: without --device, the first one there is.
@@ -256,8 +262,7 @@ void explain_mix(const Mix& mix) {
 void run(const Arguments& arguments) {
     analysis::check_architecture(arguments.arch);
     std::optional<GpuProfile> profile;
-    if (!arguments.profile.empty())
-        profile = read_profile(analysis::shipped_profile(arguments.profile));
+    if (!arguments.profile.empty()) profile = analysis::named_profile(arguments.profile);
     const InstructionTiming* timing =
         profile ? profile->find_instruction(arguments.instruction) : nullptr;
     if (const auto mix = parse_mix(arguments.instruction)) return explain_mix(*mix);

@@ -76,7 +76,7 @@ void run_export(Arguments& arguments) {
     if (!arguments.units.empty()) take_units(arguments.units, arguments.options);
     const std::filesystem::path path = analysis::shipped_profile(arguments.profile);
     keep_apart({{"PROFILE", path}}, {{"--output", arguments.output}});
-    const GpuProfile profile = read_profile(path);
+    const GpuProfile profile = analysis::named_profile(arguments.profile);
     arguments.options.profile_name = path.filename().string();
     const analysis::Exported file = exported(arguments.format, profile, arguments.options);
     if (arguments.output.empty())

@@ -77,7 +77,7 @@ void extract_kernel(const Request& request) {
                 {"--profile", profile_file}},
                {{"-o", request.output}});
     std::optional<GpuProfile> profile;
-    if (!profile_file.empty()) profile = read_profile(profile_file);
+    if (!profile_file.empty()) profile = analysis::named_profile(profile_file);
     KernelsInRequest kernel = request.kernel;
     if (profile && !kernel.memory_cores) kernel.memory_cores = profile->cores;
     const analysis::KernelIn in = read_kernel_in(kernel, plan, profile ? &*profile : nullptr);

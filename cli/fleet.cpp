@@ -28,7 +28,7 @@ struct Options {
 void fleet(const Options& options) {
     std::vector<analysis::FleetMember> members;
     for (const std::string& name : options.profiles)
-        members.push_back({name, read_profile(analysis::shipped_profile(name))});
+        members.push_back({name, analysis::named_profile(name)});
     const analysis::Fleet found = analysis::examine_fleet(members, options.fleet);
     if (options.json)
         fmt::print("{}\n", report::to_json(found, options.fleet).dump(2));

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "analysis/device/open_device.h"
 #include "analysis/validation/suite.h"
@@ -14,6 +16,7 @@
 #include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "published/shelf.h"
 #include "report/text/list_instructions.h"
 #include "report/text/model_table.h"
 #include "report/text/text_table.h"
@@ -72,28 +75,57 @@ void list_models(bool json) {
     json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 
+// The greatest relative error of a λ or Λ; absent: none is known.
+std::optional<double> worst_error(const GpuProfile& profile) {
+    std::optional<double> worst;
+    for (const InstructionTiming& one : profile.instructions)
+        for (const Estimate* const value : {&one.cpi, one.latency ? &*one.latency : nullptr})
+            if (value != nullptr && value->std_error)
+                worst = std::max(worst.value_or(0), *value->std_error / value->value);
+    return worst;
+}
+
+// "measured", "published" or "mixed".
+std::string how_made(const GpuProfile& profile) {
+    const auto measured =
+        std::ranges::count(profile.instructions, Source::measured, &InstructionTiming::source);
+    if (profile.instructions.empty()) return "published";
+    if (measured == 0) return "published";
+    return std::cmp_equal(measured, profile.instructions.size()) ? "measured" : "mixed";
+}
+
 void list_profiles(const std::filesystem::path& folder, bool json) {
     const auto paths = folder.empty() ? analysis::shipped_profiles() : analysis::yaml_files(folder);
-    if (paths.empty())
-        throw InputError(
-            folder.empty() ? "no profiles found beside the program; name their folder with --folder"
-                           : fmt::format("{}: contains no profiles (*.yaml); name another --folder",
-                                         folder.string()));
+    if (paths.empty() && !folder.empty())
+        throw InputError(fmt::format("{}: contains no profiles (*.yaml); name another --folder",
+                                     folder.string()));
     Json all = Json::array();
-    report::TextTable table =
-        table_of({"profile", "device", "architecture", "instructions", "source"});
-    for (const auto& path : paths) {
-        const GpuProfile profile = read_profile(path);
-        const std::string_view source =
-            profile.instructions.empty() ? "" : to_string(profile.instructions.front().source);
-        table.rows.push_back({path.string(), profile.device.name, profile.device.architecture,
-                              std::to_string(profile.instructions.size()), std::string(source)});
-        all.push_back({{"file", path.string()},
-                       {"device", profile.device.name},
-                       {"architecture", profile.device.architecture},
-                       {"instructions", profile.instructions.size()},
-                       {"source", source}});
-    }
+    report::TextTable table = table_of(
+        {"profile", "device", "architecture", "year", "made", "instructions", "worst error"});
+    const auto add = [&](const char* key, const std::string& name, const GpuProfile& profile,
+                         std::optional<int> year) {
+        const auto worst = worst_error(profile);
+        table.rows.push_back({name, profile.device.name, profile.device.architecture,
+                              year ? std::to_string(*year) : "-", how_made(profile),
+                              std::to_string(profile.instructions.size()),
+                              worst ? fmt::format("{:.0f} %", 100 * *worst) : "not known"});
+        Json one = {
+            {key, name},
+            {"device", profile.device.name},
+            {"architecture", profile.device.architecture},
+            {"instructions", profile.instructions.size()},
+            {"source",
+             profile.instructions.empty() ? "" : to_string(profile.instructions.front().source)},
+            {"made", how_made(profile)}};
+        if (year) one["year"] = *year;
+        if (worst) one["worst_error"] = *worst;
+        all.push_back(std::move(one));
+    };
+    for (const auto& path : paths) add("file", path.string(), read_profile(path), {});
+    if (folder.empty())
+        for (const analysis::ShelfCard& card : analysis::built_in_shelf().cards)
+            add("name", analysis::shelf_spelling(card.id), analysis::shelf_profile(card),
+                card.year);
     json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 

@@ -328,7 +328,7 @@ void measure_for(Arguments& arguments) {
         throw InputError(
             "--for chooses the instructions itself; leave --instructions, --pairs, --rates and "
             "--intensity out");
-    const GpuProfile profile = read_profile(analysis::shipped_profile(arguments.profile));
+    const GpuProfile profile = analysis::named_profile(arguments.profile);
     require_same_device(arguments, profile);
     const Kernel kernel = kernel_of(arguments.for_kernel, profile);
     if (!choose_rows_for(arguments, kernel, profile)) return;

@@ -201,7 +201,7 @@ void predict(const Options& options) {
         keep_outputs_apart(options, file);
     };
     analysis::Answer answer =
-        analysis::asked(question, read_profile(analysis::shipped_profile(options.profile)), asking);
+        analysis::asked(question, analysis::named_profile(options.profile), asking);
     const analysis::Ready& ready = answer.ready;
     require_use(options.memory, answer.models);
     if (!options.plot.empty()) report::require_curve(answer.launches.size());

@@ -26,7 +26,7 @@ std::string origin(const GpuProfile& profile, const std::string& instruction) {
 void print_rates(const std::vector<std::string>& paths, bool json) {
     Json all = Json::array();
     for (const std::string& path : paths) {
-        const GpuProfile profile = read_profile(analysis::shipped_profile(path));
+        const GpuProfile profile = analysis::named_profile(path);
         report::TextTable table{{"rate", "by λ", "at full occupancy", "unit", "from", "what it is"},
                                 {report::Align::left, report::Align::right, report::Align::right,
                                  report::Align::left, report::Align::left, report::Align::left},

@@ -90,7 +90,7 @@ std::size_t places_of(const std::vector<PlanStep>& steps, const std::string& ker
 void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
                  const ExecutionRequest& execution, const LaunchPlan& plan,
                  const analysis::KernelFile& file) {
-    const GpuProfile profile = read_profile(analysis::shipped_profile(request.caches));
+    const GpuProfile profile = analysis::named_profile(request.caches);
     for (KernelParameters& kernel : kernels) {
         const std::string name = kernel.kernel.substr(0, kernel.kernel.find('('));
         if (places_of(plan.steps, name) > 1)
@@ -127,7 +127,7 @@ std::vector<KernelParameters> executed(const std::string& path, bool is_launch_f
 std::vector<GpuProfile> devices_of(const Request& request) {
     std::vector<GpuProfile> devices;
     for (const std::string& path : request.profiles)
-        devices.push_back(read_profile(analysis::shipped_profile(path)));
+        devices.push_back(analysis::named_profile(path));
     if (!request.rates.empty() && devices.size() != 1)
         throw InputError("--set is of one device; give one --profile");
     std::set<std::string> given;
@@ -204,9 +204,8 @@ void print_sweep(const Request& request) {
     std::vector<MeasurementFile> files;
     for (const std::string& path : request.sweep) files.push_back(read_measurements(path));
     const FitOutcome outcome = analysis::fit(files);
-    const GpuProfile profile = request.profiles.empty()
-                                   ? outcome.profile
-                                   : read_profile(analysis::shipped_profile(request.profiles[0]));
+    const GpuProfile profile =
+        request.profiles.empty() ? outcome.profile : analysis::named_profile(request.profiles[0]);
     const analysis::IntensitySweep sweep = analysis::intensity_sweep(outcome.mixes, profile);
     for (const std::string& line : sweep.left_out)
         fmt::print(stderr, "occupipe: warning: {}\n", line);

@@ -52,6 +52,7 @@ bool is_profile(const std::string& word) {
     if (word.starts_with('-')) return false;
     try {
         const std::filesystem::path path = analysis::shipped_profile(word);
+        if (!std::filesystem::exists(path)) return analysis::is_shelf_name(word);
         // What comes through a pipe can be read only once.
         return std::filesystem::is_regular_file(path) &&
                file_kind(read_text_file(path), path.string()) == FileKind::profile;

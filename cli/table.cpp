@@ -64,7 +64,7 @@ void add_table(const Command& app) {
     command.callback([options] {
         std::vector<GpuProfile> profiles;
         for (const std::string& path : options->profiles) {
-            profiles.push_back(read_profile(analysis::shipped_profile(path)));
+            profiles.push_back(analysis::named_profile(path));
         }
         if (options->published) return print_published(profiles);
         static const std::map<std::string, report::TableFormat> formats = {

@@ -170,7 +170,7 @@ public:
     explicit Run(const Options& options)
         : options_(options),
           profile_path_(analysis::shipped_profile(options.profile)),
-          profile_(read_profile(profile_path_)),
+          profile_(analysis::named_profile(options.profile)),
           kernels_(chosen_kernels(options)),
           compile_(compile_with(options)) {
         if (profile_.instructions.empty())
@@ -182,8 +182,8 @@ public:
         for (const auto& one : analysis::shipped_published_accuracies())
             if (one.profile == profile_path_.stem()) set_.published.push_back(one);
         inputs_ = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", OCCUPIPE_VERSION,
-                              read_text_file(profile_path_), options.size, options.waves,
-                              options.repetitions, fmt::join(set_.models, ","));
+                              analysis::named_profile_text(options.profile), options.size,
+                              options.waves, options.repetitions, fmt::join(set_.models, ","));
         inputs_ += options.memory_pricing + "\n";
         pricing_ = *analysis::memory_pricing(options.memory_pricing);
         if (!options.device.empty() && !options.device.starts_with("model:")) {
@@ -194,12 +194,10 @@ public:
             device_ = analysis::open_violating_device(options.device);
             set_.device = device_->id;
             set_.violations = device_->violations;
-            if (GpuProfile other = read_profile(analysis::shipped_profile(device_->profile));
-                other != profile_)
+            if (GpuProfile other = analysis::named_profile(device_->profile); other != profile_)
                 set_.violations.insert(set_.violations.begin(),
                                        "the profile of " + other.device.name);
-            inputs_ += device_->id + "\n" +
-                       read_text_file(analysis::shipped_profile(device_->profile)) + "\n";
+            inputs_ += device_->id + "\n" + analysis::named_profile_text(device_->profile) + "\n";
         }
         constexpr int lanes = OccupancyLimits::warp_threads;
         const bool timed =

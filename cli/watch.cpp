@@ -111,7 +111,7 @@ void watch(Arguments& arguments) {
     std::vector<NamedPath> inputs = device_inputs(arguments.device, arguments.kernels);
     inputs.push_back({"BASELINE", path});
     keep_apart(inputs, outputs);
-    const GpuProfile baseline = read_profile(path);
+    const GpuProfile baseline = analysis::named_profile(arguments.baseline);
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     if (!arguments.other_device && !backend->facts().cpu)
         require_same_device(arguments.baseline, baseline, backend->facts().name);

@@ -15,6 +15,16 @@ bool holds(const std::vector<std::string>& all, std::string_view one) {
     return std::ranges::find(all, one) != all.end();
 }
 
+template <class Row>
+std::vector<PublishedFigure> figures_of(const std::vector<Row>& rows, std::string_view capability,
+                                        std::string_view instruction) {
+    std::vector<PublishedFigure> figures;
+    for (const Row& row : rows)
+        if (holds(row.capabilities, capability) && holds(row.instructions, instruction))
+            figures.push_back(row.figure);
+    return figures;
+}
+
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
     to.insert(to.end(), from.begin(), from.end());
@@ -55,13 +65,14 @@ std::vector<PublishedFigure> Published::cpi(std::string_view capability,
     return figures;
 }
 
+std::vector<PublishedFigure> Published::rate(std::string_view capability,
+                                             std::string_view instruction) const {
+    return figures_of(rates, capability, instruction);
+}
+
 std::vector<PublishedFigure> Published::latency(std::string_view capability,
                                                 std::string_view instruction) const {
-    std::vector<PublishedFigure> figures;
-    for (const PublishedLatency& latency : latencies)
-        if (holds(latency.capabilities, capability) && holds(latency.instructions, instruction))
-            figures.push_back(latency.figure);
-    return figures;
+    return figures_of(latencies, capability, instruction);
 }
 
 std::vector<PublishedFigure> Published::issue_width(std::string_view capability) const {
@@ -120,6 +131,7 @@ void Published::add(const Published& other) {
     }
     append(throughputs, other.throughputs);
     append(latencies, other.latencies);
+    append(rates, other.rates);
     append(issues, other.issues);
     append(bandwidths, other.bandwidths);
     append(cores, other.cores);
@@ -129,7 +141,9 @@ const Published& built_in_published() {
     static const Published all = [] {
         Published published;
         for (const EmbeddedFile& file : published::published_files())
-            published.add(parse_published(std::string(file.text), std::string(file.name)));
+            if (file.name != published::shelf_file)
+                published.add(
+                    parse_published(std::string(file.text), std::string(file.name), published));
         return published;
     }();
     return all;

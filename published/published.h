@@ -61,6 +61,12 @@ struct PublishedLatency {
     PublishedFigure figure;  // cycles
 };
 
+struct PublishedRate {
+    std::vector<std::string> capabilities;
+    std::vector<std::string> instructions;
+    PublishedFigure figure;  // λ: cycles per warp-instruction and core
+};
+
 struct PublishedIssue {
     std::vector<std::string> capabilities;
     PublishedFigure figure;  // warp-instructions per cycle and core
@@ -91,6 +97,7 @@ struct Published {
     std::vector<PublishedOperation> operations;
     std::vector<PublishedThroughput> throughputs;
     std::vector<PublishedLatency> latencies;
+    std::vector<PublishedRate> rates;
     std::vector<PublishedIssue> issues;
     std::vector<PublishedBandwidth> bandwidths;
     std::vector<PublishedCore> cores;
@@ -98,6 +105,9 @@ struct Published {
     // λ [cycles per warp-instruction and core] that a throughput means.
     std::vector<PublishedFigure> cpi(std::string_view capability, std::string_view instruction,
                                      int warp_size) const;
+    // λ as others measured or stated it, of no throughput table.
+    std::vector<PublishedFigure> rate(std::string_view capability,
+                                      std::string_view instruction) const;
     // Λ [core cycles].
     std::vector<PublishedFigure> latency(std::string_view capability,
                                          std::string_view instruction) const;
@@ -117,8 +127,9 @@ struct Published {
     void add(const Published& other);
 };
 
-// Throws InputError with file, line, column and key.
-Published parse_published(const std::string& text, const std::string& file_name);
+// Throws InputError with file, line, column and key. `known`: sources that the file may name, too.
+Published parse_published(const std::string& text, const std::string& file_name,
+                          const Published& known = {});
 
 // The files under published/.
 const Published& built_in_published();

@@ -18,12 +18,13 @@ constexpr std::int64_t most = std::numeric_limits<int>::max();
 
 class PublishedReader {
 public:
-    explicit PublishedReader(const Document& document) : document_(document) {}
+    PublishedReader(const Document& document, const Published& known)
+        : document_(document), known_(known) {}
 
     Published read() {
         const DocumentNode& root = document_.root();
         document_.only_keys(root, {"format", "sources", "operations", "throughput", "latency",
-                                   "issue", "memory_bandwidth", "cores"});
+                                   "rate", "issue", "memory_bandwidth", "cores"});
         const DocumentNode& format = document_.required(root, "format");
         if (document_.text(format) != published_format)
             document_.fail(format, fmt::format("unknown format '{}', expected {}",
@@ -32,6 +33,7 @@ public:
         each_entry(root, "operations", [&](const DocumentNode& node) { read_operation(node); });
         each_item(root, "throughput", [&](const DocumentNode& node) { read_throughput(node); });
         each_item(root, "latency", [&](const DocumentNode& node) { read_latency(node); });
+        each_item(root, "rate", [&](const DocumentNode& node) { read_rate(node); });
         each_item(root, "issue", [&](const DocumentNode& node) { read_issue(node); });
         each_item(root, "memory_bandwidth", [&](const DocumentNode& node) { read_memory(node); });
         each_item(root, "cores", [&](const DocumentNode& node) { read_core(node); });
@@ -86,7 +88,7 @@ private:
 
     std::string source_of(const DocumentNode& map) const {
         const std::string id = text(map, "source");
-        if (out_.source(id) == nullptr)
+        if (out_.source(id) == nullptr && known_.source(id) == nullptr)
             document_.fail(document_.required(map, "source"),
                            fmt::format("'{}' is not among the sources", id));
         return id;
@@ -164,6 +166,12 @@ private:
             {capabilities(node), texts(node, "instructions"), figure(node, "cycles")});
     }
 
+    void read_rate(const DocumentNode& node) {
+        document_.only_keys(node, {"capability", "source", "device", "at", "instructions", "cpi"});
+        out_.rates.push_back(
+            {capabilities(node), texts(node, "instructions"), figure(node, "cpi")});
+    }
+
     void read_issue(const DocumentNode& node) {
         document_.only_keys(node, {"capability", "source", "device", "at", "width"});
         out_.issues.push_back({capabilities(node), figure(node, "width")});
@@ -204,15 +212,17 @@ private:
     }
 
     const Document& document_;
+    const Published& known_;
     Published out_;
     std::set<std::string> counted_;
 };
 
 }  // namespace
 
-Published parse_published(const std::string& text, const std::string& file_name) {
+Published parse_published(const std::string& text, const std::string& file_name,
+                          const Published& known) {
     const Document document = parse_yaml(text, file_name);
-    return PublishedReader(document).read();
+    return PublishedReader(document, known).read();
 }
 
 }  // namespace occupipe::analysis

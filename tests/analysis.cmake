@@ -2,6 +2,9 @@
 occupipe_test(analysis_test KIND unit ONE_PROCESS
     SOURCES analysis/published_test.cpp analysis/self_check_test.cpp analysis/ncu_report_test.cpp analysis/profiler_metrics_test.cpp analysis/roofline_predictions_test.cpp analysis/intensity_sweep_test.cpp analysis/lint_test.cpp ask/substitutes_test.cpp ask/shipped_files_test.cpp analysis/suite_index_test.cpp analysis/measured_graph_test.cpp analysis/issue_choice_test.cpp analysis/comparison_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
+occupipe_test(shelf_test KIND unit ONE_PROCESS
+    SOURCES published/shelf_test.cpp ask/shelf_prices_test.cpp
+    LINK occupipe::ask occupipe::published occupipe::extract occupipe::isa occupipe::core GTest::gmock)
 occupipe_test(exchange_test KIND unit ONE_PROCESS
     SOURCES analysis/exchange/accelsim_test.cpp analysis/exchange/export_tables_test.cpp analysis/exchange/imported_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)

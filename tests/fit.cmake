@@ -9,7 +9,7 @@ occupipe_test(fit_timing_test KIND fit SHARDS 2
     LINK occupipe::fit)
 occupipe_test(fit_profile_test KIND fit SHARDS 2
     SOURCES fit/structure/fit_mix_test.cpp fit/profile/build_profile_test.cpp fit/laws/fit_contention_test.cpp
-            fit/profile/profile_watch_test.cpp fit/profile/profile_extend_test.cpp fit/profile/profile_sets_test.cpp fit/profile/described_fields_test.cpp fit/laws/working_set_test.cpp fit/profile/tables_test.cpp fit/structure/placement_test.cpp fit/structure/scopes_test.cpp
+            fit/profile/profile_watch_test.cpp fit/profile/profile_extend_test.cpp fit/profile/profile_complete_test.cpp fit/profile/profile_sets_test.cpp fit/profile/described_fields_test.cpp fit/laws/working_set_test.cpp fit/profile/tables_test.cpp fit/structure/placement_test.cpp fit/structure/scopes_test.cpp
     LINK occupipe::fit GTest::gmock)
 occupipe_test(fit_recovery_test KIND fit TIMEOUT 900 FULL *
     SOURCES fit/recovery_test.cpp

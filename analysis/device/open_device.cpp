@@ -77,7 +77,7 @@ std::unique_ptr<bench::Backend> open_model_device(const std::string& device) {
     const ModelDevice wanted = question == std::string_view::npos
                                    ? ModelDevice()
                                    : model_options(rest.substr(question + 1), device);
-    const GpuProfile profile = read_profile(shipped_profile(path));
+    const GpuProfile profile = named_profile(path);
     const auto cycles = [profile, policy = wanted.policy](std::string_view subject,
                                                           const MeasurementShape& shape) {
         const Launch launch{

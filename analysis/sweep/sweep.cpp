@@ -15,6 +15,7 @@
 
 #include "analysis/sweep/sweep_text.h"
 #include "ask/answer.h"
+#include "ask/shipped_files.h"
 #include "core/files/files.h"
 #include "core/suggestions.h"
 
@@ -75,7 +76,7 @@ void Sweep::read_kernels(const std::string& file_name, const std::filesystem::pa
         if (kernel.code) continue;
         try {
             const std::filesystem::path path = sweep_kernel(kernel.name, folder);
-            const std::string content = read_text_file(path);
+            const std::string content = named_profile_text(path.string());
             origin_.inputs.emplace_back(kernel.name.text, content_hash(content));
             all += content_hash(content) + '\n';
             kernels_.back() = parse_kernel(content, path.string());
@@ -94,10 +95,10 @@ void Sweep::read_profiles(const std::string& file_name, const std::filesystem::p
     for (const SweepName& name : spec_.profiles) {
         try {
             const std::filesystem::path path = sweep_profile(name, folder);
-            const std::string content = read_text_file(path);
+            const std::string content = named_profile_text(path.string());
             origin_.inputs.emplace_back(name.text, content_hash(content));
             all += content_hash(content) + '\n';
-            profiles_.push_back(parse_profile(content, path.string()));
+            profiles_.push_back(named_profile(path.string()));
         } catch (const InputError& error) {
             throw InputError(file_name, name.where, "profiles", error.what());
         }

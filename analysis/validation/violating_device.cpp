@@ -174,7 +174,7 @@ ViolatingDevice open_violating_device(const std::string& id) {
     ViolatingDevice device;
     device.id = id;
     device.profile = std::string(rest.substr(0, question));
-    device.gpu = read_profile(shipped_profile(device.profile));
+    device.gpu = named_profile(device.profile);
     std::string_view text =
         question == std::string_view::npos ? std::string_view() : rest.substr(question + 1);
     std::set<std::string_view> given;

@@ -139,7 +139,12 @@ void run_predict(const Request& request) {
     std::vector<GpuProfile> devices;
     for (const std::string& path : request.profiles) {
         const std::filesystem::path file = analysis::shipped_profile(path);
-        devices.push_back(read_profile(file));
+        devices.push_back(analysis::named_profile(path));
+        if (analysis::lend_match(devices.back()))
+            fmt::print(stderr,
+                       "automatch: note: the profile of {} has no 'match' section: the published "
+                       "numbers of the shelf are taken\n",
+                       devices.back().device.name);
         try {
             device_of(devices.back());
         } catch (const InputError& error) {

@@ -380,7 +380,7 @@ void bind_profile_files(nb::class_<GpuProfile>& profile) {
         .def_static(
             "load",
             [](const std::filesystem::path& path) {
-                return read_profile(analysis::shipped_profile(path.string()));
+                return analysis::named_profile(path.string());
             },
             nb::arg("path"),
             "Reads a file, or a shipped profile by its name or the end of it ('rtx-2070').\n\n"

@@ -308,7 +308,7 @@ TEST(SixDoors, MachineCode) {
             const auto pricing = memory == std::string("none")
                                      ? analysis::MemoryPricing::none
                                      : analysis::MemoryPricing::per_access;
-            GpuProfile profile = read_profile(analysis::shipped_profile("rtx-2070"));
+            GpuProfile profile = analysis::named_profile("rtx-2070");
             const analysis::CompileText recorded = [](const LaunchPlan& plan, const std::string&) {
                 return analysis::read_kernel_file(
                     cubins + std::filesystem::path(plan.source).stem().string() + ".cubin", "", {},

@@ -129,7 +129,7 @@ TEST_F(Automatch, WhatIsMissingIsSaid) {
         {{"predict", "--workload", workload, "--no-distances"},
          "--workload excludes --no-distances"},
         {{"predict", "--workload", workload, "--sync", "-1"}, "from 0 to 1000000000000000"},
-        {{"predict", "--workload", workload, "--profile", "rtx-2070"},
+        {{"predict", "--workload", workload, "--profile", "quadro-k620"},
          "lacks what AutoMatch asks of a device: match.processors (n_p)"},
         {{"predict", "--workload", workload, "--profile", "i5-2400", "--profile", "intel-i5-2400"},
          "a profile of Intel Core i5-2400 is given already"},

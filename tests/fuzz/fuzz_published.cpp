@@ -15,6 +15,7 @@
 #include "analysis/roofline/roofline_predictions.h"
 #include "core/error.h"
 #include "published/published.h"
+#include "published/shelf.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(data, data + size);
@@ -26,6 +27,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                     for (const auto& figure :
                          published.cpi(capability, operation.instructions.front(), 32))
                         if (!(figure.low > 0)) std::abort();
+    } catch (const occupipe::InputError&) {
+    }
+    try {
+        occupipe::analysis::shelf_profile(occupipe::analysis::parse_card(text, "fuzz.yaml"));
+    } catch (const occupipe::InputError&) {
+    }
+    try {
+        if (occupipe::analysis::is_datasheet(text))
+            occupipe::analysis::shelf_profile(occupipe::analysis::parse_datasheet(text));
+    } catch (const occupipe::InputError&) {
+    }
+    try {
+        occupipe::analysis::parse_shelf(text, "fuzz.yaml");
     } catch (const occupipe::InputError&) {
     }
     try {

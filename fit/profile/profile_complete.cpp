@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "fit/profile/profile_complete.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/error.h"
+
+namespace occupipe {
+namespace {
+
+template <class T>
+void require_same(const char* key, const T& measured, const T& published) {
+    if (measured != published)
+        throw InputError({}, SourcePosition{}, key,
+                         fmt::format("is {} as measured, but {} as published: the profiles are of "
+                                     "different devices",
+                                     measured, published));
+}
+
+template <class T>
+void fill(std::optional<T>& to, const std::optional<T>& from) {
+    if (!to) to = from;
+}
+
+// Where a published unit's instructions go: to the measured subsystem that has most of them, else
+// to one of their own.
+std::map<std::string, std::string> homes_of(GpuProfile& out, const GpuProfile& published) {
+    std::map<std::string, std::string> homes;
+    for (const Subsystem& unit : published.subsystems) {
+        std::map<std::string, int> votes;
+        for (const InstructionTiming& one : published.instructions)
+            if (one.subsystem == unit.name)
+                if (const InstructionTiming* const own = out.find_instruction(one.name))
+                    ++votes[own->subsystem];
+        const auto most =
+            std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+        homes[unit.name] = most == votes.end() ? unit.name : most->first;
+        if (out.find_subsystem(homes[unit.name]) == nullptr) out.subsystems.push_back(unit);
+    }
+    return homes;
+}
+
+Estimate told(Estimate value) {
+    value.note = fmt::format("published{}{}", value.note.empty() ? "" : ": ", value.note);
+    return value;
+}
+
+}  // namespace
+
+bool is_published(const GpuProfile& profile) {
+    return !profile.instructions.empty() &&
+           std::ranges::none_of(profile.instructions, [](const InstructionTiming& one) {
+               return one.source == Source::measured;
+           });
+}
+
+CompletedProfile complete_profile(const GpuProfile& measured, const GpuProfile& published) {
+    require_same("cores", measured.cores, published.cores);
+    require_same("warp_size", measured.warp_size, published.warp_size);
+    if (!measured.device.compute_capability.empty())
+        require_same("device.compute_capability", measured.device.compute_capability,
+                     published.device.compute_capability);
+    CompletedProfile all{.profile = measured, .measured = {}, .published = {}};
+    GpuProfile& out = all.profile;
+    const auto homes = homes_of(out, published);
+    for (const InstructionTiming& one : measured.instructions) all.measured.push_back(one.name);
+    for (const InstructionTiming& other : published.instructions) {
+        InstructionTiming* own = out.find_instruction(other.name);
+        const bool lacking = own == nullptr;
+        if (lacking) {
+            own = &out.instructions.emplace_back(other);
+            own->subsystem = homes.at(other.subsystem);
+        }
+        const bool cpi = lacking || !own->cpi.identifiable();
+        const bool latency =
+            other.latency && (lacking || !own->latency || !own->latency->identifiable());
+        if (cpi) {
+            const int copies = out.copies(own->subsystem);
+            own->cpi = published.cpi_per_core(other).times(copies);
+            const double factor = static_cast<double>(copies) / published.copies(other.subsystem);
+            if (lacking)
+                for (ParameterTable& table : own->tables)
+                    for (TableRow& row : table.rows)
+                        if (row.cpi) row.cpi = row.cpi->times(factor);
+            if (!lacking) own->cpi = told(own->cpi);
+        }
+        if (latency && !lacking) {
+            own->latency = told(*other.latency);
+            own->latency_unknown.clear();
+        }
+        if (cpi || latency) all.published.push_back(other.name);
+    }
+    for (const MemoryLevel& level : published.memory_levels)
+        if (std::ranges::find(measured.memory_levels, level.instruction,
+                              &MemoryLevel::instruction) == measured.memory_levels.end())
+            out.memory_levels.push_back(level);
+    fill(out.limits.warps, published.limits.warps);
+    fill(out.limits.groups, published.limits.groups);
+    fill(out.limits.group_warps, published.limits.group_warps);
+    fill(out.limits.registers, published.limits.registers);
+    fill(out.limits.shared_memory_bytes, published.limits.shared_memory_bytes);
+    fill(out.issue.limit, published.issue.limit);
+    fill(out.overheads.launch_seconds, published.overheads.launch_seconds);
+    if (out.match == MatchDevice{}) out.match = published.match;
+    out.provenance.entries.emplace_back("published", published.provenance);
+    validate(out);
+    return all;
+}
+
+}  // namespace occupipe

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "published/figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace occupipe::analysis {
+namespace {
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace
+
+Combined combine(std::span<const SourceFigure> figures, const Spread& spread,
+                 bool reference_first) {
+    constexpr double prior_sources = 3;
+    std::vector<double> all, references;
+    for (const SourceFigure& one : figures) {
+        all.push_back(one.value);
+        if (one.reference) references.push_back(one.value);
+    }
+    Combined found;
+    found.reference = reference_first && !references.empty();
+    found.value = median(found.reference ? references : all);
+    const double tau = std::max(spread.relative * found.value, spread.cycles);
+    double squares = prior_sources * tau * tau;
+    for (const double value : all) squares += (value - found.value) * (value - found.value);
+    const double count = static_cast<double>(all.size());
+    found.std_error = std::sqrt(squares / (prior_sources + count - 1)) * std::sqrt(1 + 1 / count);
+    return found;
+}
+
+}  // namespace occupipe::analysis
