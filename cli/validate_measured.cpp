@@ -43,15 +43,17 @@ void validate_measured(const ValidateMeasured& options, const ValidateMeasuredRe
             "--measured: name the tuner's input (T1) of these configurations with one "
             "--launch SPACE.json");
     report::check_plot_file(request.plot, request.force);
-    const GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
+    const GpuProfile profile = analysis::named_profile(request.profile);
     const analysis::TuningSpace space = analysis::read_tuning_space(request.spaces.front());
-    const analysis::MeasuredRuns runs = analysis::read_measured_runs(options.measured);
+    analysis::MeasuredRuns runs = analysis::read_measured_runs(options.measured);
+    keep_those_of(space, runs);
     for (const std::string& note : space.notes)
         fmt::print(stderr, "occupipe: note: {}: {}\n", space.file, note);
     const auto drawn = analysis::drawn_by_time(
         runs.runs, static_cast<std::size_t>(options.draws.value_or(0)), options.seed.value_or(1));
     if (drawn.empty())
-        throw InputError(fmt::format("{}: no configuration of it has a time", runs.file));
+        throw InputError(
+            fmt::format("{}: no configuration of {} has a time in it", runs.file, space.file));
 
     const Limit limit = parse_limit(request.limit, "configurations");
     const StopOnSignal stop;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "ask/source.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#include "extract/signature.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::analysis {
@@ -23,25 +25,39 @@ double processor_seconds() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// Constants are variables of the module, arguments of the kernel, or both, as the code has them.
+void fit_constants(LaunchPlan& plan, const KernelFile& file, const std::string& name) {
+    const isa::Kernel& kernel = extract::find_kernel(file.cubin, name);
+    auto& launch = std::get<KernelLaunch>(plan.steps.front());
+    const std::size_t parameters = extract::signature_of(kernel, file.ptx).size();
+    std::erase_if(launch.arguments, [&](const ArgumentPlan& one) {
+        return launch.arguments.size() > parameters && one.kind == ArgumentPlan::Kind::buffer &&
+               std::ranges::count(plan.symbols, one.buffer, &BufferPlan::name) > 0;
+    });
+    std::erase_if(plan.symbols, [&](const BufferPlan& one) {
+        return std::ranges::count(file.cubin.symbols, one.name, &isa::CubinSymbol::name) == 0;
+    });
+}
+
 void predict_row(PredictedConfiguration& row, const TuningSpace& space, const GpuProfile& profile,
                  const std::vector<const Model*>& models, const HeldOptions& options) {
     const double began = processor_seconds();
-    if (const auto condition = refused_by(space, row.configuration))
-        throw InputError(fmt::format("the space excludes it: {}", *condition));
-    const TunedLaunch launch = launch_of(space, row.configuration);
+    TunedLaunch launch = launch_of(space, row.configuration);
     CodeSource code;
     code.architecture = options.architecture;
     code.compiler_options = launch.compiler_options;
-    code.kernel = space.kernel;
-    Extraction extraction;
-    if (options.memory.pricing != MemoryPricing::none) extraction.memory_cores = profile.cores;
-    Reading reading;
-    reading.execute = [&](extract::PlanRun& run, extract::PlanOptions plan) {
+    const KernelFile file = read_kernels(code, launch.plan, &profile);
+    fit_constants(launch.plan, file, space.kernel);
+    KernelsInOptions in_options;
+    in_options.kernel = space.kernel;
+    in_options.known = known_names(profile);
+    if (options.memory.pricing != MemoryPricing::none) in_options.memory_cores = profile.cores;
+    in_options.execute = [&](extract::PlanRun& run, extract::PlanOptions plan) {
         plan.threads = 1;
         if (options.stop) plan.progress = [&](const auto&) { return !options.stop(); };
         return run.execute(plan);
     };
-    KernelIn in = read_code(code, extraction, launch.plan, &profile, reading);
+    KernelIn in = kernel_in(launch.plan, file, in_options);
     const double executed = processor_seconds();
     row.code_seconds = executed - began;
     const Ready kernel =
@@ -74,6 +90,7 @@ HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
                      .device = runs.device,
                      .clock_hz = profile.clock_hz,
                      .models = find_models(options.models)};
+    held.excluded = runs.excluded;
     for (const MeasuredRun& run : runs.runs) ++(run.seconds ? held.valid : held.failed);
     for (const std::size_t index : drawn)
         held.rows.push_back({.configuration = runs.runs[index].configuration,

@@ -34,8 +34,8 @@ struct HeldAgainst {
     std::string device;  // the file's; empty: not told
     double clock_hz = 0;
     std::vector<const Model*> models;
-    std::vector<PredictedConfiguration> rows;  // as drawn
-    std::size_t valid = 0, failed = 0;         // of the file
+    std::vector<PredictedConfiguration> rows;         // as drawn
+    std::size_t valid = 0, failed = 0, excluded = 0;  // of the file
 };
 
 struct HeldOptions {

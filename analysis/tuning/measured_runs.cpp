@@ -238,6 +238,12 @@ MeasuredRuns read_measured_runs(const std::string& path) {
     return parse_measured_runs(read_text_file(path), path);
 }
 
+void keep_those_of(const TuningSpace& space, MeasuredRuns& runs) {
+    runs.excluded += std::erase_if(runs.runs, [&](const MeasuredRun& run) {
+        return excluded_by(space, run.configuration).has_value();
+    });
+}
+
 std::vector<std::size_t> drawn_by_time(std::span<const MeasuredRun> runs, std::size_t count,
                                        std::uint64_t seed) {
     std::vector<std::size_t> valid;

@@ -25,7 +25,11 @@ struct MeasuredRuns {
     std::string device;  // as the file names it; empty: not told
     std::string format;  // "T4", "Kernel Tuner", "KTT", "CSV"
     std::vector<MeasuredRun> runs;
+    std::size_t excluded = 0;  // by keep_those_of()
 };
+
+// Drops the configurations that the space excludes.
+void keep_those_of(const TuningSpace& space, MeasuredRuns& runs);
 
 // Throws InputError that names file, line and key.
 MeasuredRuns read_measured_runs(const std::string& path);

@@ -272,8 +272,13 @@ TuningSpace read_tuning_space(const std::string& path) {
     return parse_tuning_space(read_text_file(path), path);
 }
 
-std::optional<std::string> refused_by(const TuningSpace& space,
-                                      const Configuration& configuration) {
+std::optional<std::string> excluded_by(const TuningSpace& space,
+                                       const Configuration& configuration) {
+    for (const TuningSpace::Tunable& one : space.tunables) {
+        const auto value = configuration.find(one.name);
+        if (value == configuration.end() || std::ranges::count(one.values, value->second) == 0)
+            return fmt::format("{} has no such value", one.name);
+    }
     for (const TuningSpace::Formula& condition : space.conditions)
         if (!is_true(formula_value(space, condition, names_of(space, configuration))))
             return condition.text;
@@ -324,10 +329,7 @@ TunedLaunch launch_of(const TuningSpace& space, const Configuration& configurati
                           .count = elements(space, one, configuration),
                           .fill = one.fill,
                           .where = one.where};
-        if (one.symbol) {
-            plan.symbols.push_back(std::move(buffer));
-            continue;
-        }
+        if (one.symbol) plan.symbols.push_back(buffer);
         argument.kind = ArgumentPlan::Kind::buffer;
         argument.buffer = one.name;
         plan.buffers.push_back(std::move(buffer));

@@ -60,15 +60,17 @@ struct TuningSpace {
 TuningSpace read_tuning_space(const std::string& path);
 TuningSpace parse_tuning_space(const std::string& text, const std::string& file);
 
-// The condition that refuses it; absent: it is of the space. Throws InputError.
-std::optional<std::string> refused_by(const TuningSpace& space, const Configuration& configuration);
+// The condition that excludes it; absent: it is of the space. Throws InputError.
+std::optional<std::string> excluded_by(const TuningSpace& space,
+                                       const Configuration& configuration);
 
 struct TunedLaunch {
     LaunchPlan plan;                            // with `source`
     std::vector<std::string> compiler_options;  // a macro for each tunable among them
 };
 
-// Throws InputError, of a configuration that no GPU can launch, too.
+// Constants are both symbols and arguments, as tuners' files do not tell which of them the kernel
+// has. Throws InputError, of a configuration that no GPU can launch, too.
 TunedLaunch launch_of(const TuningSpace& space, const Configuration& configuration);
 
 }  // namespace occupipe::analysis

@@ -108,8 +108,12 @@ nlohmann::ordered_json json_of(const Scores& of) {
 
 std::string to_text(const HeldAgainst& held) {
     std::string text = fmt::format(
-        "{} of {} configurations measured{}, predicted with {} at {:g} MHz\n\n", held.rows.size(),
+        "{} of {} configurations measured{}, predicted with {} at {:g} MHz\n", held.rows.size(),
         held.valid, held.device.empty() ? "" : " on " + held.device, held.gpu, held.clock_hz / 1e6);
+    if (held.failed + held.excluded > 0)
+        text += fmt::format("left out: {} that failed there, {} that the space excludes\n",
+                            held.failed, held.excluded);
+    text += "\n";
     TextTable models = scores_table("model");
     for (std::size_t m = 0; m < held.models.size(); ++m)
         if (const auto times = scored(held, m); !times.empty())
@@ -143,6 +147,7 @@ nlohmann::ordered_json to_json(const HeldAgainst& held) {
     if (!held.device.empty()) json["device"] = held.device;
     json["measured"] = held.valid;
     json["failed_there"] = held.failed;
+    json["excluded_by_space"] = held.excluded;
     json["models"] = nlohmann::ordered_json::object();
     for (std::size_t m = 0; m < held.models.size(); ++m)
         if (const auto times = scored(held, m); !times.empty())
