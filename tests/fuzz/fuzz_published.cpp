@@ -35,7 +35,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const occupipe::InputError&) {
     }
     try {
-        for (const auto& kernel : occupipe::analysis::parameters_from_profiler(text, "fuzz.csv"))
+        const auto read = occupipe::analysis::parameters_from_profiler(text, "fuzz.csv");
+        const std::string kept = occupipe::format_kernel_parameters(read.kernels);
+        if (occupipe::parse_kernel_parameters(kept, "again.yaml") != read.kernels) std::abort();
+        for (const auto& kernel : read.kernels)
             if (!std::isfinite(occupipe::analysis::work_of(kernel).all)) std::abort();
     } catch (const occupipe::InputError&) {
     }
