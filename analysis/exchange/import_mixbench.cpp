@@ -52,10 +52,35 @@ std::optional<int> cores_of(const TextLine& line) {
     return std::nullopt;
 }
 
+constexpr std::size_t group = 4;  // columns of a kind of operation
+
+// A line of the table, after the number of iterations a group of columns for each instruction.
+void add_line(const InputText& file, const TextLine& line, const std::vector<Cell>& cells,
+              const std::vector<std::string_view>& instructions,
+              std::vector<Throughput>& throughputs, LeftOut& left_out) {
+    if (cells.size() != 1 + group * instructions.size())
+        throw InputError(file.name, {line.number, 1}, "",
+                         fmt::format("{} numbers; the table has {}", cells.size(),
+                                     1 + group * instructions.size()));
+    for (std::size_t i = 0; i < instructions.size(); ++i) {
+        const Cell* const of_kind = &cells[1 + group * i];
+        const auto add = [&](const Cell& cell, std::string_view instruction, const char* unit) {
+            if (const auto value = left_out.figure(cell.text, {line.number, cell.column}, unit))
+                throughputs.push_back(
+                    {.instruction = instruction,
+                     .per_second = *value * 1e9,
+                     .reference = fmt::format("mixbench, {} at {} operations per byte: {} {}",
+                                              instructions[i], of_kind[0].text, cell.text, unit)});
+        };
+        if (!instructions[i].empty()) add(of_kind[2], instructions[i], "10^9 operations/s");
+        // Its loads of single precision are of 4 bytes.
+        if (instructions[i] == "fma.f32") add(of_kind[3], "ld.global.f32", "GB/s");
+    }
+}
+
 }  // namespace
 
 ImportedProfile import_mixbench(const InputText& file, const DeviceHints& hints) {
-    constexpr std::size_t group = 4;
     ImportedProfile out;
     DeviceHints known = hints;
     std::optional<int> cores;
@@ -65,11 +90,11 @@ ImportedProfile import_mixbench(const InputText& file, const DeviceHints& hints)
     for (const TextLine& line : text_lines(file)) {
         const std::string& first = line.words.front().text;
         const std::vector<Cell> cells = cells_of(line);
-        if (first == "Device:" && known.name.empty()) {
-            known.name = line.text.substr(static_cast<std::size_t>(line.words.back().column) - 1);
-            if (line.words.size() > 1)
-                known.name = line.text.substr(static_cast<std::size_t>(line.words[1].column) - 1);
-            while (known.name.ends_with('\r') || known.name.ends_with(' ')) known.name.pop_back();
+        if (first == "Device:" && known.name.empty() && line.words.size() > 1) {
+            const TextWord& last = line.words.back();
+            const auto begin = static_cast<std::size_t>(line.words[1].column) - 1;
+            const auto end = static_cast<std::size_t>(last.column) - 1 + last.text.size();
+            known.name = line.text.substr(begin, end - begin);
         } else if (first == "WarpSize:" && !known.warp_size) {
             constexpr double most = 1024;
             if (const auto value = positive_number(line.words.back().text);
@@ -86,28 +111,7 @@ ImportedProfile import_mixbench(const InputText& file, const DeviceHints& hints)
             }
         } else if (!instructions.empty() && cells.size() > 1 && first.front() >= '0' &&
                    first.front() <= '9') {
-            if (cells.size() != 1 + group * instructions.size())
-                throw InputError(file.name, {line.number, 1}, "",
-                                 fmt::format("{} numbers; the table has {}", cells.size(),
-                                             1 + group * instructions.size()));
-            for (std::size_t i = 0; i < instructions.size(); ++i) {
-                if (instructions[i].empty()) continue;
-                const auto add = [&](std::size_t c, std::string_view instruction,
-                                     const char* unit) {
-                    const Cell& cell = cells[1 + i * group + c];
-                    const auto value = left_out.figure(cell.text, {line.number, cell.column}, unit);
-                    if (value)
-                        throughputs.push_back(
-                            {.instruction = instruction,
-                             .per_second = *value * 1e9,
-                             .reference = fmt::format("mixbench, {}: {} {} at {} {}",
-                                                      instructions[i], cell.text, unit,
-                                                      cells[1 + i * group].text, "per byte")});
-                };
-                add(2, instructions[i], "10^9 operations/s");
-                // Its loads of single precision are of 4 bytes.
-                if (instructions[i] == "fma.f32") add(3, "ld.global.f32", "GB/s");
-            }
+            add_line(file, line, cells, instructions, throughputs, left_out);
         }
     }
     if (throughputs.empty())

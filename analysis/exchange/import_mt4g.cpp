@@ -127,10 +127,9 @@ private:
                                : kilo * value(document_.required(general, "clockRate"), "kHz");
         constexpr std::int64_t most_cores = 100000;
         constexpr std::int64_t most_lanes = 1024;
-        profile.cores =
-            hints_.cores ? *hints_.cores
-                         : static_cast<int>(document_.integer(
-                               document_.required(compute, "multiProcessorCount"), 1, most_cores));
+        file_cores_ = static_cast<int>(
+            document_.integer(document_.required(compute, "multiProcessorCount"), 1, most_cores));
+        profile.cores = hints_.cores.value_or(file_cores_);
         profile.warp_size = hints_.warp_size
                                 ? *hints_.warp_size
                                 : static_cast<int>(document_.integer(
@@ -224,13 +223,13 @@ private:
     std::optional<double> shared_bytes(const DocumentNode& shared) {
         const auto stated = capacity(shared, "sharedMemPerMultiProcessor");
         const auto of_group = capacity(shared, "sharedMemPerBlock");
-        if (!is_amd() || !stated || !of_group || *stated != *of_group * out_.profile.cores ||
+        if (!is_amd() || !stated || !of_group || *stated != *of_group * file_cores_ ||
             *stated == *of_group)
             return stated;
         out_.notes.push_back(
             fmt::format("memory.shared: {:.0f} bytes are those of all {} cores, as HIP states them "
                         "on AMD; a core has {:.0f}, as much as a group may have",
-                        *stated, out_.profile.cores, *of_group));
+                        *stated, file_cores_, *of_group));
         return of_group;
     }
 
@@ -273,6 +272,7 @@ private:
     const InputText& file_;
     const DeviceHints& hints_;
     Document document_;
+    int file_cores_ = 0;
     ImportedProfile out_;
     LeftOut left_out_{file_.name};
 };
