@@ -162,16 +162,14 @@ private:
         if (document_.text(unit) != "cycles")
             document_.fail(unit, fmt::format("'{}' is not 'cycles'", document_.text(unit)));
         const DocumentNode& mean = document_.required(*node, "mean");
-        // What is no number, nlohmann's JSON writes as null.
-        const bool null = mean.kind == DocumentNode::Kind::null;
-        Estimate estimate{.value = null ? 0 : document_.number(mean), .std_error = {}, .note = {}};
-        if (!(estimate.value > 0)) {
-            left_out_.add(mean.where, fmt::format("memory.{}.latency.mean", key), "is not above 0");
-            return std::nullopt;
-        }
+        const auto found =
+            figure(mean, fmt::format("memory.{}.latency.mean", key), 0, "is not above 0");
+        if (!found) return std::nullopt;
+        Estimate estimate{.value = *found, .std_error = {}, .note = {}};
         const DocumentNode* const deviation = Document::find(*node, "stdev");
         const auto sample = count(*node, "measurements");
-        if (deviation != nullptr && sample) {
+        // Of one measurement it is no number.
+        if (deviation != nullptr && deviation->kind == DocumentNode::Kind::scalar && sample) {
             const double sigma = document_.number(*deviation);
             if (sigma < 0) document_.fail(*deviation, "is below 0");
             // Equal numbers are equal to the clock's resolution.
@@ -181,22 +179,29 @@ private:
         return estimate;
     }
 
-    double bytes_in(const DocumentNode& node) const {
-        const double bytes = document_.number(node);
-        if (!(bytes >= 1) || bytes > most_bytes)
-            document_.fail(node, fmt::format("is not from 1 to {:.0f} bytes", most_bytes));
-        return bytes;
+    // A number above `above`; where it is none, which nlohmann's JSON writes as null, it is left
+    // out.
+    std::optional<double> figure(const DocumentNode& node, const std::string& key, double above,
+                                 const char* otherwise) {
+        const bool null = node.kind == DocumentNode::Kind::null;
+        const double value = null ? 0 : document_.number(node);
+        if (value > above && value <= most_bytes) return value;
+        left_out_.add(node.where, key, otherwise);
+        return std::nullopt;
     }
 
-    std::optional<double> size(const DocumentNode& level) const {
-        const DocumentNode* const node = Document::find(level, "size");
+    // {"value": V, "unit": "bytes"}, or "size" in the place of "value"; absent where it is no map.
+    std::optional<double> bytes(const std::string& level, const DocumentNode& map,
+                                const char* key) {
+        const DocumentNode* const node = Document::find(map, key);
         if (node == nullptr || node->kind != DocumentNode::Kind::map) return std::nullopt;
         const DocumentNode& unit = document_.required(*node, "unit");
         if (document_.text(unit) != "bytes")
             document_.fail(unit, fmt::format("'{}' is not 'bytes'", document_.text(unit)));
         const DocumentNode* number = Document::find(*node, "size");
         if (number == nullptr) number = &document_.required(*node, "value");
-        return bytes_in(*number);
+        return figure(*number, fmt::format("memory.{}.{}", level, key), std::nextafter(1.0, 0.0),
+                      "is not from 1 to 1e15 bytes");
     }
 
     void memory(const DocumentNode& node) {
@@ -209,7 +214,7 @@ private:
             const bool last = std::string_view(key) == "main";
             levels.push_back({.key = key,
                               .latency = latency(key, *level),
-                              .bytes = last ? total(*level) : size(*level),
+                              .bytes = bytes(key, *level, last ? "totalGlobalMem" : "size"),
                               .confidence = last ? std::nullopt : confidence(*level)});
         }
         add_levels(out_, levels);
@@ -221,8 +226,8 @@ private:
 
     // Of a core. HIP states that of all cores on AMD.
     std::optional<double> shared_bytes(const DocumentNode& shared) {
-        const auto stated = capacity(shared, "sharedMemPerMultiProcessor");
-        const auto of_group = capacity(shared, "sharedMemPerBlock");
+        const auto stated = bytes("shared", shared, "sharedMemPerMultiProcessor");
+        const auto of_group = bytes("shared", shared, "sharedMemPerBlock");
         if (!is_amd() || !stated || !of_group || *stated != *of_group * file_cores_ ||
             *stated == *of_group)
             return stated;
@@ -233,21 +238,11 @@ private:
         return of_group;
     }
 
-    std::optional<double> capacity(const DocumentNode& map, const char* key) const {
-        const DocumentNode* const node = Document::find(map, key);
-        if (node == nullptr || node->kind != DocumentNode::Kind::map) return std::nullopt;
-        value(*node, "bytes");
-        return bytes_in(document_.required(*node, "value"));
-    }
-    std::optional<double> total(const DocumentNode& level) const {
-        return capacity(level, "totalGlobalMem");
-    }
-
     std::optional<double> confidence(const DocumentNode& level) const {
         const DocumentNode* const node = Document::find(level, "size");
         const DocumentNode* const number =
             node == nullptr ? nullptr : Document::find(*node, "confidence");
-        if (number == nullptr) return std::nullopt;
+        if (number == nullptr || number->kind == DocumentNode::Kind::null) return std::nullopt;
         const double found = document_.number(*number);
         if (found < 0 || found > 1) document_.fail(*number, "is not between 0 and 1");
         return found;

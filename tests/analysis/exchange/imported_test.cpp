@@ -369,6 +369,20 @@ TEST(ImportMt4g, ALatencyThatIsNoneLeavesItsLevelOut) {
     }
 }
 
+TEST(ImportMt4g, ASizeThatIsNoneLeavesItselfOut) {
+    // As an integer 1e300 would have no value.
+    for (const char* size : {"1e300", "0.5", "0", "null"}) {
+        std::string text = mt4g();
+        text.replace(text.find("65536}}}"), 5, size);
+        const auto read = import_mt4g({"f.json", text}, {});
+        EXPECT_FALSE(read.profile.limits.shared_memory_bytes);
+        EXPECT_EQ(read.profile.memory_levels.size(), 3u);
+        EXPECT_THAT(said(read.notes),
+                    HasSubstr("f.json:11:60: memory.shared.sharedMemPerMultiProcessor: is not from "
+                              "1 to 1e15 bytes"));
+    }
+}
+
 // sampleResults/volta.csv of the versions before 2025.
 TEST(ImportMt4g, CsvOfTheOlderVersions) {
     const std::string text =
@@ -426,10 +440,6 @@ TEST(ImportMt4g, Refusals) {
         all.replace(all.find(old), old.size(), text);
         return said(all);
     };
-    // As an integer it would have no value.
-    EXPECT_THAT(with("65536}}}", "1e300}}}"),
-                HasSubstr("memory.shared.sharedMemPerMultiProcessor.value: is not from 1 to "));
-    EXPECT_THAT(with("65536}}}", "0.5}}}"), HasSubstr("f.json:11:60: memory.shared.sharedMem"));
     EXPECT_THAT(with("\"NVIDIA GeForce RTX 2080 Ti\"", "\"\""),
                 HasSubstr("f.json: device.name: must not be empty"));
 }
