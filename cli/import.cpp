@@ -58,8 +58,9 @@ void run_import(const Arguments& arguments) {
 
 std::vector<std::string> format_names() {
     std::vector<std::string> names;
-    for (const analysis::ImportFormat& format : analysis::import_formats())
-        names.emplace_back(format.name);
+    const auto formats = analysis::import_formats();
+    names.reserve(formats.size());
+    for (const analysis::ImportFormat& format : formats) names.emplace_back(format.name);
     return names;
 }
 

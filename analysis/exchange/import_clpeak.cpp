@@ -248,6 +248,7 @@ ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints) {
         throw InputError(file.name, {1, 1}, "", "names no device; this is not clpeak's output");
     ImportedProfile out;
     std::vector<std::string> names;
+    names.reserve(devices.size());
     for (const ClpeakDevice& one : devices) names.push_back(one.name);
     const ClpeakDevice& found = devices[chosen_device(file, names, hints.device, true, out.notes)];
     GpuProfile& profile = out.profile;

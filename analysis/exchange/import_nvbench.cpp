@@ -204,6 +204,7 @@ private:
                 ran.push_back(device);
         if (ran.empty()) ran = results.devices;
         std::vector<std::string> names;
+        names.reserve(ran.size());
         for (const Device& device : ran) names.push_back(device.name);
         device_ = ran[chosen_device(file_, names, hints_.device, false, out_.notes)];
     }
