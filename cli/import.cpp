@@ -21,58 +21,47 @@ struct Arguments {
     std::vector<std::string> files;
     std::filesystem::path output;
     analysis::DeviceHints hints;
-    int nth = 1;
     bool force = false;
 };
 
-analysis::ImportedProfile profile_in(const Arguments& arguments,
-                                     const std::vector<analysis::InputText>& files) {
-    if (arguments.format == "accelsim") return analysis::import_accelsim(files, arguments.hints);
-    if (arguments.format == "mt4g") return analysis::import_mt4g(files.front(), arguments.hints);
-    if (arguments.format == "clpeak")
-        return analysis::import_clpeak(files.front(), arguments.hints, arguments.nth);
-    return analysis::import_gpu_cache(files.front(), arguments.hints);
-}
-
-analysis::ImportedMeasurements measurements_in(const Arguments& arguments,
-                                               const analysis::InputText& file) {
-    if (arguments.format == "gpu-latency")
-        return analysis::import_gpu_latency(file, arguments.hints);
-    if (arguments.format == "cuda-incore")
-        return analysis::import_cuda_incore(file, arguments.hints);
-    return analysis::import_nvbench(file, arguments.hints);
-}
-
 void run_import(const Arguments& arguments) {
-    if (arguments.files.size() > 1 && arguments.format != "accelsim")
+    const analysis::ImportFormat& format = *analysis::find_import_format(arguments.format);
+    if (arguments.files.size() > format.most_files)
         throw InputError(
             fmt::format("{} takes one file, not {}", arguments.format, arguments.files.size()));
+    if (arguments.hints.device && !format.several_devices)
+        throw InputError(fmt::format("--nth: a file of {} is of one device", arguments.format));
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE", arguments.files);
     keep_apart(inputs, {{"--output", arguments.output}});
     if (!arguments.hints.name.empty()) require_text(arguments.hints.name, "--given name");
     std::vector<analysis::InputText> files;
     for (const std::string& file : arguments.files) files.push_back({file, read_text_file(file)});
-    const bool measured = arguments.format == "gpu-latency" || arguments.format == "cuda-incore" ||
-                          arguments.format == "nvbench";
+    const analysis::Imported found = format.read(files, arguments.hints);
+    const std::vector<std::string>& notes = std::visit(
+        [](const auto& read) -> const auto& { return read.notes; }, found);
     std::string text;
-    std::vector<std::string> notes;
     std::string what;
-    if (measured) {
-        const auto found = measurements_in(arguments, files.front());
-        text = analysis::measurement_text(found, files.front(), arguments.format);
-        notes = found.notes;
-        what = fmt::format("a measurement file, {} rows", found.rows.size());
+    if (const auto* measured = std::get_if<analysis::ImportedMeasurements>(&found)) {
+        text = analysis::measurement_text(*measured, files.front(), arguments.format);
+        what = fmt::format("a measurement file, {} rows", measured->rows.size());
     } else {
-        const auto found = profile_in(arguments, files);
-        text = format_profile(found.profile);
-        notes = found.notes;
+        const GpuProfile& profile = std::get<analysis::ImportedProfile>(found).profile;
+        text = format_profile(profile);
         what = fmt::format("a profile, {} instructions, {} memory levels",
-                           found.profile.instructions.size(), found.profile.memory_levels.size());
+                           profile.instructions.size(), profile.memory_levels.size());
     }
     write_text_file(arguments.output, text, arguments.force ? Overwrite::yes : Overwrite::no);
     for (const std::string& note : notes) fmt::print(stderr, "{}\n", note);
     fmt::print(stderr, "{}: {}\n", arguments.output.string(), what);
+}
+
+std::vector<std::string> format_names() {
+    std::vector<std::string> names;
+    const auto formats = analysis::import_formats();
+    names.reserve(formats.size());
+    for (const analysis::ImportFormat& format : formats) names.emplace_back(format.name);
+    return names;
 }
 
 }  // namespace
@@ -83,11 +72,10 @@ void add_import(const Command& app) {
         "import", "Read another tool's configuration or results as a profile or measurements");
     command
         .add_option("format", arguments->format,
-                    "Profile: accelsim, mt4g, clpeak, gpu-cache (also gpu-l2-cache).\n"
-                    "Measurements: gpu-latency, cuda-incore, nvbench")
+                    "Profile: accelsim, mt4g, clpeak, mixbench, google-benchmark, gpu-cache (also\n"
+                    "gpu-l2-cache). Measurements: gpu-latency, cuda-incore. nvbench: either")
         .required()
-        .check(one_of(
-            {"accelsim", "mt4g", "clpeak", "gpu-cache", "gpu-latency", "cuda-incore", "nvbench"}))
+        .check(one_of(format_names()))
         .type_name("FORMAT");
     command
         .add_option("files", arguments->files,
@@ -119,8 +107,8 @@ void add_import(const Command& app) {
         .check(one_of({4, 8, 16}))
         .type_name("N");
     command
-        .add_option("--given device|--nth", arguments->nth,
-                    "clpeak: which of the file's devices, from 1")
+        .add_option("--given device|--nth", arguments->hints.device,
+                    "clpeak, nvbench: which of the file's devices, from 1")
         .check(positive_number())
         .type_name("N");
     command.add_flag("--force", arguments->force, "Replace an existing file");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -147,28 +148,57 @@ std::vector<GpuProfile> devices_of(const Request& request) {
 }
 
 // By content: a profiler's CSV, a launch file, kernel parameters.
-std::vector<KernelParameters> read_source(const std::string& path, const Request& request) {
-    if (analysis::names_kernels(path)) return executed(path, false, request);
+analysis::ProfiledKernels read_source(const std::string& path, const Request& request) {
+    const auto whole = [](std::vector<KernelParameters> kernels) {
+        return analysis::ProfiledKernels{
+            .kernels = std::move(kernels), .left_out = {}, .lacking = {}};
+    };
+    if (analysis::names_kernels(path)) return whole(executed(path, false, request));
     const std::string text = read_text_file(path);
-    if (analysis::is_profiler_csv(text)) return analysis::parameters_from_profiler(text, path);
-    if (text.find("occupipe_launches:") != std::string::npos) return executed(path, true, request);
-    if (path.ends_with(".csv")) return analysis::parameters_from_profiler(text, path);
-    return parse_kernel_parameters(text, path);
+    const bool launches = text.find("occupipe_launches:") != std::string::npos;
+    if (analysis::is_profiler_csv(text) || (path.ends_with(".csv") && !launches))
+        return analysis::parameters_from_profiler(text, path);
+    return whole(launches ? executed(path, true, request) : parse_kernel_parameters(text, path));
 }
 
-// All, or the one of this name.
-std::vector<KernelParameters> chosen(const std::vector<KernelParameters>& all,
-                                     const std::string& name) {
-    if (name.empty()) return all;
-    std::vector<KernelParameters> kept;
-    std::string known;
-    for (const KernelParameters& one : all) {
-        if (one.kernel == name || one.kernel.starts_with(name + "(")) kept.push_back(one);
-        known += fmt::format("{}{}", known.empty() ? "" : ", ", one.kernel);
+struct Sources {
+    std::vector<std::vector<KernelParameters>> all;  // by source
+    std::vector<KernelParameters> whole;             // of the wanted name, ready to be predicted
+    std::vector<KernelParameters> partial;           // the others of that name
+    std::string lacking;                             // what the first of these lacks
+};
+
+void add_source(Sources& sources, const std::string& path, const Request& request) {
+    const std::string& name = request.execution.kernel;
+    const analysis::ProfiledKernels read = read_source(path, request);
+    for (const std::string& said : read.left_out)
+        fmt::print(stderr, "occupipe: warning: {}\n", said);
+    for (const KernelParameters& one : read.kernels) {
+        if (!name.empty() && one.kernel != name && !one.kernel.starts_with(name + "(")) continue;
+        try {
+            analysis::work_of(one);
+            sources.whole.push_back(one);
+        } catch (const analysis::CountMissing& fault) {
+            sources.partial.push_back(one);
+            if (sources.lacking.empty())
+                sources.lacking =
+                    read.lacking.empty() ? fmt::format("{}: {}", path, fault.what()) : read.lacking;
+        } catch (const InputError& fault) {
+            throw InputError(fmt::format("{}: {}", path, fault.what()));
+        }
     }
-    if (kept.empty())
-        throw InputError(fmt::format("--kernel {}: no source has it; they have {}", name, known));
-    return kept;
+    sources.all.push_back(read.kernels);
+}
+
+Sources read_sources(const Request& request) {
+    Sources sources;
+    for (const std::string& path : request.sources) add_source(sources, path, request);
+    if (!sources.whole.empty() || !sources.partial.empty()) return sources;
+    std::vector<std::string_view> known;
+    for (const auto& kernels : sources.all)
+        for (const KernelParameters& one : kernels) known.emplace_back(one.kernel);
+    throw InputError(fmt::format("--kernel {}: no source has it; they have {}",
+                                 request.execution.kernel, fmt::join(known, ", ")));
 }
 
 std::vector<RooflineVariant> variants(const std::string& model) {
@@ -255,24 +285,17 @@ void roofline(const Request& request) {
     for (const std::string& path : request.sources) inputs.push_back({"SOURCE", path});
     keep_apart(inputs, {{"-o", request.output}, {"--plot", request.plot}});
     report::check_plot_file(request.plot, request.force);
-    std::vector<std::vector<KernelParameters>> sources;
-    std::vector<KernelParameters> kernels;
-    for (const std::string& path : request.sources) {
-        sources.push_back(read_source(path, request));
-        for (const KernelParameters& one : sources.back()) {
-            try {
-                analysis::work_of(one);
-            } catch (const InputError& fault) {
-                throw InputError(fmt::format("{}: {}", path, fault.what()));
-            }
-        }
-        kernels.insert(kernels.end(), sources.back().begin(), sources.back().end());
-    }
-    kernels = chosen(kernels, request.execution.kernel);
-    if (request.difference) return print_difference(request, sources);
-    if (!request.output.empty())
-        write_text_file(request.output, format_kernel_parameters(kernels),
+    const Sources sources = read_sources(request);
+    const std::vector<KernelParameters>& kernels = sources.whole;
+    if (request.difference) return print_difference(request, sources.all);
+    if (kernels.empty() && !request.profiles.empty()) throw InputError(sources.lacking);
+    if (!sources.lacking.empty()) fmt::print(stderr, "occupipe: warning: {}\n", sources.lacking);
+    if (!request.output.empty()) {
+        std::vector<KernelParameters> all = kernels;
+        all.insert(all.end(), sources.partial.begin(), sources.partial.end());
+        write_text_file(request.output, format_kernel_parameters(all),
                         request.force ? Overwrite::yes : Overwrite::no);
+    }
 
     const std::vector<GpuProfile> devices = devices_of(request);
     for (const GpuProfile& device : devices)
@@ -289,8 +312,11 @@ void roofline(const Request& request) {
             }
     if (request.json)
         fmt::print("{}\n", report::to_json(cells).dump(2));
+    else if (request.csv)
+        fmt::print("{}", report::to_csv(cells));
     else
-        fmt::print("{}", request.csv ? report::to_csv(cells) : report::to_text(kernels, cells));
+        fmt::print("{}{}", kernels.empty() ? "" : report::to_text(kernels, cells),
+                   sources.partial.empty() ? "" : report::counts_text(sources.partial));
     if (!devices.empty() && !any)
         throw InputError(
             "no prediction: the profiles lack the rates that the kernels need; 'occupipe measure "

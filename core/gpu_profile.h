@@ -120,6 +120,14 @@ struct InstructionTiming {
 // How `latency_unknown` begins where the measured instructions did not wait for each other.
 inline constexpr const char* nothing_waited = "the instructions do not depend on each other";
 
+// Warps that a core starts in a cycle, of any device: no GPU comes near 32. Where a warp is a lane
+// or a few, a vector unit starts as many of them as it has lanes.
+constexpr double most_starts_per_cycle(int warp_size) {
+    constexpr double warps = 32;
+    constexpr double lanes = 128;
+    return warp_size * warps < lanes ? lanes / warp_size : warps;
+}
+
 struct GpuProfile {
     DeviceIdentity device;
     int cores = 0;        // P

@@ -47,6 +47,11 @@ void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming
     if (has_doubt(timing.cpi, Doubt::Kind::at_issue_limit))
         lines.push_back(fmt::format("{}.cpi: {}", key, sentence_of(Doubt::Kind::at_issue_limit)));
     const double per_core = profile.cpi_per_core(timing).value;
+    if (const double most = most_starts_per_cycle(profile.warp_size); per_core * most < 1)
+        lines.push_back(
+            fmt::format("{}: λ = {} per core starts {:.4g} warps a cycle, and no core starts more "
+                        "than {:g}",
+                        key, per_core, 1 / per_core, most));
     // A little slack: fitted values scatter around 1/IL where the issue limit binds.
     if (profile.issue.limit && per_core * *profile.issue.limit < 0.95) {
         lines.push_back(

@@ -288,6 +288,13 @@ private:
             out_.notes.push_back("no -gpgpu_num_int_units: integers run on the SP units");
             return units("sp");
         }
+        // Beside units of another kind none of double precision is the simulator's own default.
+        if (!has(option) && name == "dp" && has("gpgpu_num_sp_units")) {
+            out_.notes.push_back(
+                "no -gpgpu_num_dp_units: 0, the simulator's own default; double precision runs on "
+                "the SFU");
+            return units("sfu");
+        }
         required(option,
                  "λ is the initiation interval over the units of a core; name "
                  "gpgpusim.config beside trace.config");

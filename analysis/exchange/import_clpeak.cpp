@@ -5,24 +5,22 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "analysis/exchange/imported.h"
 #include "analysis/exchange/text_table.h"
-#include "core/files/files.h"
+#include "analysis/exchange/throughput_bounds.h"
 
 namespace occupipe::analysis {
 namespace {
 
-// One throughput of the file.
+// One throughput of the file, as it is written.
 struct Figure {
     std::string test;    // "Single-precision compute", "single_precision_compute"
     std::string metric;  // "float"
     std::string unit;    // "GFLOPS", "gflops"
-    double value = 0;
-    TextLine line;
-    TextWord word;
+    std::string value;
+    SourcePosition where;
 };
 
 struct ClpeakDevice {
@@ -95,9 +93,8 @@ private:
             device.figures.push_back({.test = test_,
                                       .metric = key,
                                       .unit = unit_,
-                                      .value = positive_at(file_, line, number, key),
-                                      .line = line,
-                                      .word = number});
+                                      .value = number.text,
+                                      .where = {line.number, number.column}});
         }
     }
 
@@ -201,14 +198,11 @@ private:
         if (begin == std::string::npos || end == std::string::npos || end < begin)
             fail_at(file_, line, line.words.front(), name,
                     "an element that does not end on its line");
-        const TextWord word{line.text.substr(begin + 1, end - begin - 1),
-                            static_cast<int>(begin) + 2};
         device(line).figures.push_back({.test = test_,
                                         .metric = name,
                                         .unit = unit_,
-                                        .value = positive_at(file_, line, word, name),
-                                        .line = line,
-                                        .word = word});
+                                        .value = line.text.substr(begin + 1, end - begin - 1),
+                                        .where = {line.number, static_cast<int>(begin) + 2}});
     }
 
     const InputText& file_;
@@ -217,107 +211,81 @@ private:
     std::string unit_;
 };
 
-// What a metric counts, per lane and instruction.
+// The instruction that a metric is the throughput of.
 struct Meaning {
     const char* text_test;
     const char* xml_test;
     const char* metric;
     const char* instruction;
-    double per_lane;  // operations or bytes
-    const char* subsystem;
-    const char* note;
 };
 
 constexpr std::array meanings = {
-    Meaning{"single-precision compute", "single_precision_compute", "float", "fma.f32", 2, "alu",
-            ""},
-    Meaning{"double-precision compute", "double_precision_compute", "double", "fma.f64", 2, "alu",
-            ""},
-    Meaning{"half-precision compute", "half_precision_compute", "half2", "fma.f16x2", 4, "alu",
-            "two values in one instruction"},
-    Meaning{"integer compute", "integer_compute", "int", "mad.s32", 2, "alu", ""},
-    Meaning{"global memory bandwidth", "global_memory_bandwidth", "float", "ld.global.f32", 4,
-            "mem", ""},
-    Meaning{"global memory bandwidth", "global_memory_bandwidth", "float4", "ld.global.v4.f32", 16,
-            "mem", ""},
+    Meaning{"single-precision compute", "single_precision_compute", "float", "fma.f32"},
+    Meaning{"double-precision compute", "double_precision_compute", "double", "fma.f64"},
+    Meaning{"half-precision compute", "half_precision_compute", "half2", "fma.f16x2"},
+    Meaning{"integer compute", "integer_compute", "int", "mad.s32"},
+    Meaning{"global memory bandwidth", "global_memory_bandwidth", "float", "ld.global.f32"},
+    Meaning{"global memory bandwidth", "global_memory_bandwidth", "float4", "ld.global.v4.f32"},
 };
+
+// What one of the unit is per second.
+double unit_of(const InputText& file, const Figure& figure, const Meaning& meaning) {
+    const std::string unit = lower(figure.unit);
+    const bool bytes = std::string_view(meaning.instruction).starts_with("ld.");
+    if (bytes ? unit == "gbps" : unit == "gflops" || unit == "giops" || unit == "gops") return 1e9;
+    if (!bytes && unit == "tflops") return 1e12;
+    throw InputError(file.name, figure.where, figure.metric,
+                     fmt::format("unit '{}' is not known", figure.unit.substr(0, 20)));
+}
 
 }  // namespace
 
-ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints, int device) {
+ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints) {
     const bool xml = file.text.find("<clpeak") != std::string::npos;
     const std::vector<ClpeakDevice> devices =
         xml ? XmlReader(file).read() : TextReader(file).read();
     if (devices.empty())
         throw InputError(file.name, {1, 1}, "", "names no device; this is not clpeak's output");
-    if (device < 1 || static_cast<std::size_t>(device) > devices.size())
-        throw InputError(file.name, {}, "device",
-                         fmt::format("is {}, and the file has {} device{}", device, devices.size(),
-                                     devices.size() == 1 ? "" : "s"));
-    const ClpeakDevice& found = devices[static_cast<std::size_t>(device - 1)];
     ImportedProfile out;
+    std::vector<std::string> names;
+    names.reserve(devices.size());
+    for (const ClpeakDevice& one : devices) names.push_back(one.name);
+    const ClpeakDevice& found = devices[chosen_device(file, names, hints.device, true, out.notes)];
     GpuProfile& profile = out.profile;
     profile.device.name = hints.name.empty() ? found.name : hints.name;
-    profile.cores =
-        hints.cores ? *hints.cores : needed(found.cores, file, "cores", "λ is of one core");
-    profile.warp_size = needed(hints.warp_size, file, "warp_size", "λ is of a whole warp");
-    profile.clock_hz =
-        needed(hints.clock_hz, file, "clock_hz",
-               "λ is in cycles of the clock that ran, at most; the driver's number may "
-               "be below it");
-    const double lanes = static_cast<double>(profile.cores) * profile.warp_size;
-    for (const Meaning& meaning : meanings) {
-        for (const Figure& figure : found.figures) {
-            const std::string test = lower(figure.test);
-            if ((xml ? test != meaning.xml_test : test != meaning.text_test) ||
-                figure.metric != meaning.metric)
-                continue;
-            const std::string unit = lower(figure.unit);
-            const bool bytes = std::string_view(meaning.subsystem) == "mem";
-            if (bytes ? unit != "gbps"
-                      : unit != "gflops" && unit != "giops" && unit != "gops" && unit != "tflops")
-                fail_at(file, figure.line, figure.word, figure.metric,
-                        fmt::format("unit '{}' is not known", figure.unit.substr(0, 20)));
-            const double rate = figure.value * (unit == "tflops" ? 1e12 : 1e9);
-            if (profile.find_instruction(meaning.instruction) != nullptr) continue;
-            if (profile.find_subsystem(meaning.subsystem) == nullptr)
-                profile.subsystems.push_back(
-                    {.name = meaning.subsystem, .scope = Scope::core, .contention = {}});
-            InstructionTiming timing;
-            timing.name = meaning.instruction;
-            timing.subsystem = meaning.subsystem;
-            timing.cpi = {.value = lanes * meaning.per_lane * profile.clock_hz / rate,
-                          .std_error = {},
-                          .kind = Estimate::Kind::upper_bound,
-                          .note = "peak throughput of a whole kernel, at the clock that was named"};
-            timing.latency_unknown = "throughput was measured, no latency";
-            timing.source = Source::measured;
-            timing.reference = fmt::format("clpeak, {}: {} {} {}", figure.test, figure.metric,
-                                           figure.value, figure.unit);
-            timing.note = meaning.note;
-            profile.instructions.push_back(std::move(timing));
-        }
+    set_rate_facts(profile, file, hints, found.cores);
+    std::vector<Throughput> throughputs;
+    LeftOut left_out(file.name);
+    for (const Figure& figure : found.figures) {
+        const std::string test = lower(figure.test);
+        const auto of_test = [&](const Meaning& one) {
+            return test == (xml ? one.xml_test : one.text_test);
+        };
+        // What becomes no instruction, such as transfers, is not judged.
+        if (std::ranges::none_of(meanings, of_test)) continue;
+        const auto value = left_out.figure(figure.value, figure.where, figure.metric);
+        if (!value) continue;
+        for (const Meaning& meaning : meanings)
+            if (of_test(meaning) && figure.metric == meaning.metric)
+                throughputs.push_back(
+                    {.instruction = meaning.instruction,
+                     .per_second = *value * unit_of(file, figure, meaning),
+                     .reference = fmt::format("clpeak, {}: {} {} {}", figure.test, figure.metric,
+                                              *value, figure.unit)});
     }
-    if (profile.instructions.empty())
-        throw InputError(
+    if (throughputs.empty())
+        left_out.refuse(InputError(
             file.name, {1, 1}, "",
             "has no throughput that is one of a known instruction (float, double, half2, "
-            "int, global memory)");
-    Annotation origin;
-    origin.text = "clpeak: peak throughput, no latency";
-    profile.provenance.entries.emplace_back("origin", origin);
-    Annotation hash;
-    hash.text = content_hash(file.text);
-    profile.provenance.entries.emplace_back("results_file", hash);
+            "int, global memory)"));
+    add_bounds(out, throughputs);
+    add_origin(profile, file, "clpeak: peak throughput, no latency");
     if (!found.driver.empty()) {
         Annotation driver;
         driver.text = found.driver;
         profile.provenance.entries.emplace_back("driver", driver);
     }
-    out.notes.emplace_back(
-        "throughput alone: λ is an upper bound, Λ unknown; this is a profile and no "
-        "measurement, since clpeak does not say in which shape its kernels ran");
-    out.notes.emplace_back("the bounds hold if the device's clock was at most clock_hz");
+    left_out.tell(out.notes);
     out.notes.push_back(fmt::format(
         "{} of {} figures became an instruction; left out: vector types that are several "
         "instructions, matrices, transfers, launch latency",

@@ -9,7 +9,7 @@
 
 #include "analysis/exchange/imported.h"
 #include "analysis/exchange/text_table.h"
-#include "core/files/files.h"
+#include "analysis/exchange/throughput_bounds.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -38,12 +38,17 @@ void add_context(ImportedMeasurements& out, const InputText& file, const DeviceH
             "(cores)");
 }
 
-// "clock: 1755 1755 …"
-bool is_clock_line(const TextLine& line) { return line.words.front().text == "clock:"; }
+// "clock: 1755 1755 …": the last one counts.
+std::optional<double> clock_of(const InputText& file, const TextLine& line) {
+    if (line.words.front().text != "clock:") return std::nullopt;
+    if (line.words.size() < 2) fail_at(file, line, line.words.front(), "clock", "has no number");
+    return mega * positive_at(file, line, line.words.back(), "clock");
+}
 
 }  // namespace
 
-// ITERATIONS CLOCK_MHZ DATA_KB MILLISECONDS CYCLES
+// ITERATIONS CLOCK_MHZ DATA_KB MILLISECONDS CYCLES, the least of seven times; or, of its newer
+// version, MEAN MEDIAN 5TH 95TH cycles, and the mean of the times.
 ImportedMeasurements import_gpu_latency(const InputText& file, const DeviceHints& hints) {
     ImportedMeasurements out;
     const int warp_size = warp_size_of(hints, out.notes);
@@ -54,19 +59,27 @@ ImportedMeasurements import_gpu_latency(const InputText& file, const DeviceHints
             fmt::format("the {} threads that chase are not whole warps of {}", threads, warp_size));
     double clock_mhz = 0;
     double last_bytes = 0;
-    for (const TextLine& line : text_lines(file)) {
-        if (is_clock_line(line)) continue;
-        static constexpr std::array<const char*, 5> keys = {"iterations", "clock [MHz]",
-                                                            "data set [kB]", "time [ms]", "cycles"};
-        if (line.words.size() != keys.size())
+    std::size_t columns = 0;
+    LeftOut left_out(file.name);
+    for (const TextLine& line : numbered_lines(text_lines(file))) {
+        static constexpr std::array<const char*, 8> keys = {
+            "iterations", "clock [MHz]", "data set [kB]",  "time [ms]",
+            "cycles",     "median",      "5th percentile", "95th percentile"};
+        constexpr std::size_t older = 5;
+        if (line.words.size() != older && line.words.size() != keys.size())
             fail_at(file, line, line.words.front(), "",
-                    fmt::format("{} words; a row of gpu-latency has five numbers: iterations, MHz, "
-                                "kB, ms, cycles",
+                    fmt::format("{} words; a row of gpu-latency has five numbers, iterations, MHz, "
+                                "kB, ms, cycles, or eight, with three more of cycles",
                                 line.words.size()));
-        std::array<double, keys.size()> v{};
-        for (std::size_t i = 0; i < keys.size(); ++i)
-            v[i] = positive_at(file, line, line.words[i], keys[i]);
-        const auto [iterations, mhz, kb, ms, cycles] = v;
+        if (columns != 0 && line.words.size() != columns)
+            fail_at(file, line, line.words.front(), "", "is a row of another version");
+        columns = line.words.size();
+        const auto at = [&](std::size_t i) {
+            return positive_at(file, line, line.words[i], keys[i]);
+        };
+        const double iterations = at(0);
+        const double mhz = at(1);
+        const double kb = at(2);
         constexpr double most_iterations = 2e9;
         if (iterations != std::floor(iterations) || iterations > most_iterations)
             fail_at(file, line, line.words[0], keys[0], "is not a whole number below 2e9");
@@ -75,41 +88,56 @@ ImportedMeasurements import_gpu_latency(const InputText& file, const DeviceHints
                     fmt::format("is {:g}, and {:g} before: the program measures it once", mhz,
                                 clock_mhz));
         clock_mhz = mhz;
-        // The columns are one number twice, each rounded to its last digit.
-        const double expected = ms / 1e3 / iterations * mhz * mega;
-        constexpr double half_digit = 0.05;
-        const double allowed = half_digit + expected * half_digit / ms + 1e-3 * expected;
-        if (std::abs(cycles - expected) > allowed)
-            fail_at(
-                file, line, line.words[4], keys[4],
-                fmt::format("is {:g}, and time x clock / iterations is {:.4g}", cycles, expected));
         // A row is named by its whole bytes: rows of one name would be repetitions.
         const double bytes = std::nearbyint(kb * kilo_bytes);
         if (bytes <= last_bytes)
             fail_at(file, line, line.words[2], keys[2],
                     "data sets have to ascend, by a byte at least");
         last_bytes = bytes;
+        const auto figure = [&](std::size_t i) {
+            return left_out.figure(line.words[i].text, {line.number, line.words[i].column},
+                                   keys[i]);
+        };
+        const auto ms = figure(3);
+        const auto cycles = ms ? figure(4) : std::nullopt;
+        if (!cycles) continue;
+        // The columns are one number twice, each rounded to its last digit.
+        const double expected = *ms / 1e3 / iterations * mhz * mega;
+        constexpr double half_digit = 0.05;
+        const double allowed = half_digit + expected * half_digit / *ms + 1e-3 * expected;
+        if (std::abs(*cycles - expected) > allowed)
+            fail_at(
+                file, line, line.words[4], keys[4],
+                fmt::format("is {:g}, and time x clock / iterations is {:.4g}", *cycles, expected));
         out.rows.push_back({.subject = "ld.global.u64.working_set",
-                            .shape = {.group_warps = threads / warp_size,
+                            // The newer version chases with one thread.
+                            .shape = {.group_warps = columns == older ? threads / warp_size : 1,
                                       .concurrent_groups = 1,
                                       .chains = 1,
                                       .depth = static_cast<std::int64_t>(iterations)},
-                            .cycles = cycles * iterations,
-                            .seconds = ms / 1e3,
+                            .cycles = *cycles * iterations,
+                            .seconds = *ms / 1e3,
                             .counters = {{"working_set_bytes", kb * kilo_bytes}},
                             .line = line.number});
     }
     if (out.rows.empty())
-        throw InputError(file.name, {1, 1}, "", "has no row of gpu-latency's five numbers");
+        left_out.refuse(
+            InputError(file.name, {1, 1}, "", "has no row of gpu-latency's five or eight numbers"));
+    left_out.tell(out.notes);
+    const bool eight = columns == 8;
     add_context(out, file, hints, warp_size, clock_mhz * mega,
                 "printed by gpu-latency, measured once at its start");
-    out.context.emplace_back("real_time", "the host's clock around the launch, least of seven");
+    out.context.emplace_back("real_time", eight ? "events around the launch, mean of several"
+                                                : "the host's clock around the launch, least of "
+                                                  "seven");
     out.notes.emplace_back(
         "supports memory_levels of a profile alone: latency over the working set. "
         "There is no λ of a load, and no instruction, in it");
     out.notes.emplace_back(
-        "one value for each size, the least of seven by the host's clock: no "
-        "repetitions, so that errors come from the spread over sizes");
+        eight ? "one value for each size, the mean; its median and percentiles are left out: no "
+                "repetitions, so that errors come from the spread over sizes"
+              : "one value for each size, the least of seven by the host's clock: no "
+                "repetitions, so that errors come from the spread over sizes");
     return out;
 }
 
@@ -117,13 +145,16 @@ namespace {
 
 struct Incore {
     const InputText& file;
-    const DeviceHints& hints;
     ImportedMeasurements out;
+    LeftOut left_out;
 
-    void row(const char* type, int warps, int chains, int steps, double cycles_per_step,
+    // `steps` are counted for all chains; each chain makes the whole part of its share.
+    void row(const char* type, int warps, int chains, int steps, const TextWord& cycles_per_step,
              double clock_hz, int line) {
-        // `steps` are counted for all chains; each chain makes the whole part of its share.
-        const double cycles = cycles_per_step * steps * warps;
+        const auto figure =
+            left_out.figure(cycles_per_step.text, {line, cycles_per_step.column}, "cycles");
+        if (!figure) return;
+        const double cycles = *figure * steps * warps;
         out.rows.push_back({.subject = fmt::format("fma.{}", type),
                             .shape = {.group_warps = warps,
                                       .concurrent_groups = 1,
@@ -149,7 +180,6 @@ void read_incore_lines(Incore& in, const std::vector<TextLine>& lines, double cl
         const double steps = positive_at(in.file, line, line.words[1], "N");
         const double warps = positive_at(in.file, line, line.words[2], "warps");
         const double chains = positive_at(in.file, line, line.words[3], "streams");
-        const double cycles = positive_at(in.file, line, line.words[6], "cycles");
         constexpr double most_steps = 1e6;
         constexpr double most = 64;
         if (steps != std::floor(steps) || steps > most_steps)
@@ -160,7 +190,7 @@ void read_incore_lines(Incore& in, const std::vector<TextLine>& lines, double cl
             fail_at(in.file, line, line.words[3], "streams", "is not a whole number below 65");
         if (place++ % 3 == 0)
             in.row(type == "d" ? "f64" : "f32", static_cast<int>(warps), static_cast<int>(chains),
-                   static_cast<int>(steps), cycles, clock_hz, line.number);
+                   static_cast<int>(steps), line.words[6], clock_hz, line.number);
     }
 }
 
@@ -184,10 +214,9 @@ void read_incore_matrices(Incore& in, const std::vector<TextLine>& lines, double
                     fmt::format("{} numbers; a line has four, for 1, 2, 4 and 8 streams",
                                 line.words.size()));
         for (std::size_t c = 0; c < columns; ++c) {
-            const double cycles = positive_at(in.file, line, line.words[c], "cycles");
             if (i % of_a_type >= rows) continue;
-            in.row(i < of_a_type ? "f32" : "f64", 1 << (i % rows), 1 << c, steps, cycles, clock_hz,
-                   line.number);
+            in.row(i < of_a_type ? "f32" : "f64", 1 << (i % rows), 1 << c, steps, line.words[c],
+                   clock_hz, line.number);
         }
     }
 }
@@ -195,15 +224,13 @@ void read_incore_matrices(Incore& in, const std::vector<TextLine>& lines, double
 }  // namespace
 
 ImportedMeasurements import_cuda_incore(const InputText& file, const DeviceHints& hints) {
-    Incore in{.file = file, .hints = hints, .out = {}};
+    Incore in{.file = file, .out = {}, .left_out = LeftOut(file.name)};
     const int warp_size = warp_size_of(hints, in.out.notes);
     std::vector<TextLine> lines = text_lines(file);
     if (lines.empty()) throw InputError(file.name, {1, 1}, "", "contains no numbers");
     double clock_hz = 0;
-    if (is_clock_line(lines.front())) {
-        if (lines.front().words.size() < 2)
-            fail_at(file, lines.front(), lines.front().words.front(), "clock", "has no number");
-        clock_hz = mega * positive_at(file, lines.front(), lines.front().words.back(), "clock");
+    if (const auto clock = clock_of(file, lines.front())) {
+        clock_hz = *clock;
         lines.erase(lines.begin());
     }
     if (lines.empty()) throw InputError(file.name, {1, 1}, "", "contains no numbers");
@@ -217,7 +244,9 @@ ImportedMeasurements import_cuda_incore(const InputText& file, const DeviceHints
         read_incore_lines(in, lines, clock_hz);
     else
         read_incore_matrices(in, lines, clock_hz);
-    if (in.out.rows.empty()) throw InputError(file.name, {1, 1}, "", "has no row of an FMA");
+    if (in.out.rows.empty())
+        in.left_out.refuse(InputError(file.name, {1, 1}, "", "has no row of an FMA"));
+    in.left_out.tell(in.out.notes);
     add_context(in.out, file, hints, warp_size, clock_hz,
                 "the one that cuda-incore took, not witnessed");
     in.out.context.emplace_back("real_time", "cycles over clock_hz, not timed");
@@ -236,17 +265,19 @@ namespace {
 
 struct CacheRow {
     double bytes = 0;
-    double bytes_per_second = 0;
+    std::optional<double> bytes_per_second;
     bool of_all_cores = false;  // gpu-l2-cache
 };
 
 // DATA kB [SET kB] TIME ms SPREAD % BANDWIDTH GB/s …
-CacheRow cache_row(const InputText& file, const TextLine& line) {
+CacheRow cache_row(const InputText& file, const TextLine& line, LeftOut& left_out) {
     std::vector<TextWord> words;
     // "4ms" and "1.0%" are a number and its unit without a blank.
     for (const TextWord& word : line.words) {
-        const std::size_t unit = word.text.find_first_not_of("0123456789.+-e");
-        if (unit == 0 || unit == std::string::npos) {
+        const std::size_t unit = word.text.ends_with("ms")  ? word.text.size() - 2
+                                 : word.text.ends_with('%') ? word.text.size() - 1
+                                                            : 0;
+        if (unit == 0) {
             words.push_back(word);
         } else {
             words.push_back({word.text.substr(0, unit), word.column});
@@ -264,9 +295,10 @@ CacheRow cache_row(const InputText& file, const TextLine& line) {
                 "is no row of gpu-cache or gpu-l2-cache: KB kB, [KB kB,] MS ms, SPREAD %, GB/s");
     CacheRow row;
     row.bytes = kilo_bytes * positive_at(file, line, words[second], "data set");
-    number_at(file, line, words[second + 2], "exec time");
-    number_at(file, line, words[second + 4], "spread");
-    row.bytes_per_second = 1e9 * positive_at(file, line, words[second + 6], "Eff. bw");
+    const TextWord& bandwidth = words[second + 6];
+    row.bytes_per_second =
+        left_out.figure(bandwidth.text, {line.number, bandwidth.column}, "Eff. bw");
+    if (row.bytes_per_second) *row.bytes_per_second *= 1e9;
     row.of_all_cores = second != 0;
     return row;
 }
@@ -278,24 +310,26 @@ ImportedProfile import_gpu_cache(const InputText& file, const DeviceHints& hints
     const int warp_size = warp_size_of(hints, out.notes);
     std::optional<double> clock_hz = hints.clock_hz;
     std::vector<CacheRow> rows;
-    for (const TextLine& line : text_lines(file)) {
-        if (is_clock_line(line)) {
-            if (line.words.size() < 2)
-                fail_at(file, line, line.words.front(), "clock", "has no number");
-            if (!clock_hz) clock_hz = mega * positive_at(file, line, line.words.back(), "clock");
-            continue;
-        }
-        if (line.words.front().text == "data") continue;  // the header
-        CacheRow row = cache_row(file, line);
-        if (!rows.empty() && row.bytes <= rows.back().bytes)
+    LeftOut left_out(file.name);
+    const std::vector<TextLine> lines = text_lines(file);
+    for (const TextLine& line : lines)
+        if (const auto clock = clock_of(file, line); clock && !hints.clock_hz) clock_hz = clock;
+    double last_bytes = 0;
+    std::optional<bool> of_all_cores;
+    for (const TextLine& line : numbered_lines(lines)) {
+        const CacheRow row = cache_row(file, line, left_out);
+        if (row.bytes <= last_bytes)
             throw InputError(file.name, {line.number, line.words.front().column}, "data set",
                              "data sets have to ascend");
-        if (!rows.empty() && row.of_all_cores != rows.front().of_all_cores)
+        if (of_all_cores && row.of_all_cores != *of_all_cores)
             throw InputError(file.name, {line.number, line.words.front().column}, "",
                              "is a row of the other program");
-        rows.push_back(row);
+        of_all_cores = row.of_all_cores;
+        last_bytes = row.bytes;
+        if (row.bytes_per_second) rows.push_back(row);
     }
-    if (rows.empty()) throw InputError(file.name, {1, 1}, "", "has no row of gpu-cache");
+    if (rows.empty()) left_out.refuse(InputError(file.name, {1, 1}, "", "has no row of gpu-cache"));
+    left_out.tell(out.notes);
     const int cores = needed(hints.cores, file, "cores", "λ is of one core");
     const double clock = needed(clock_hz, file, "clock_hz", "λ is in cycles of the core");
     // CUDA builds load float and double, HIP builds float4.
@@ -310,44 +344,36 @@ ImportedProfile import_gpu_cache(const InputText& file, const DeviceHints& hints
             access_bytes));
     constexpr const char* why =
         "throughput at one occupancy: λ is at most this, the cost of addition and loop included";
-    const auto cpi = [&](const CacheRow& row) {
-        return Estimate{.value = static_cast<double>(access_bytes) * warp_size * cores * clock /
-                                 row.bytes_per_second,
-                        .std_error = {},
-                        .kind = Estimate::Kind::upper_bound,
-                        .note = why};
-    };
     GpuProfile& profile = out.profile;
     profile.device.name = device_name_of(file, hints);
     profile.cores = cores;
     profile.warp_size = warp_size;
     profile.clock_hz = clock;
     profile.subsystems.push_back({.name = "mem", .scope = Scope::core, .contention = {}});
-    InstructionTiming timing;
-    timing.name = name;
-    timing.subsystem = "mem";
-    timing.cpi = cpi(rows.back());
-    timing.latency_unknown = "throughput was measured, no latency";
-    timing.source = Source::measured;
-    timing.reference = fmt::format("{}, gpu-benches", device_name_of(file, {}));
-    timing.note = "of the largest data set";
     ParameterTable table;
     table.over = "data_set_bytes";
     table.note = rows.front().of_all_cores
                      ? "bytes that all cores together read again and again"
                      : "bytes that each core reads again and again, the same for all";
     for (const CacheRow& row : rows)
-        table.rows.push_back({.at = row.bytes, .cpi = cpi(row), .latency = {}});
-    timing.tables.push_back(std::move(table));
-    profile.instructions.push_back(std::move(timing));
-    Annotation origin;
-    origin.text =
-        "gpu-cache or gpu-l2-cache of gpu-benches: bandwidth over the data set, least of "
-        "several runs by the host's clock";
-    profile.provenance.entries.emplace_back("origin", origin);
-    Annotation hash;
-    hash.text = content_hash(file.text);
-    profile.provenance.entries.emplace_back("results_file", hash);
+        if (const auto cpi =
+                cpi_bound(profile, name, access_bytes, *row.bytes_per_second, why, out.notes))
+            table.rows.push_back({.at = row.bytes, .cpi = *cpi, .latency = {}});
+    if (!table.rows.empty()) {
+        InstructionTiming timing;
+        timing.name = name;
+        timing.subsystem = "mem";
+        timing.cpi = *table.rows.back().cpi;
+        timing.latency_unknown = "throughput was measured, no latency";
+        timing.source = Source::measured;
+        timing.reference = fmt::format("{}, gpu-benches", device_name_of(file, {}));
+        timing.note = "of the largest data set";
+        timing.tables.push_back(std::move(table));
+        profile.instructions.push_back(std::move(timing));
+    }
+    add_origin(profile, file,
+               "gpu-cache or gpu-l2-cache of gpu-benches: bandwidth over the data set, least of "
+               "several runs by the host's clock");
     out.notes.emplace_back(
         "bandwidth alone: λ of one load is an upper bound for each data set; there "
         "is no Λ, and nothing that 'fit' could read, so that this is a profile and "

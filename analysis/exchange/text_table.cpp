@@ -38,23 +38,69 @@ void fail_at(const InputText& file, const TextLine& line, const TextWord& word,
     throw InputError(file.name, {line.number, word.column}, key, reason);
 }
 
-double number_at(const InputText& file, const TextLine& line, const TextWord& word,
-                 const std::string& key) {
+std::optional<double> positive_number(std::string_view text) {
     double value = 0;
-    const char* const end = word.text.data() + word.text.size();
-    const auto [stop, error] = std::from_chars(word.text.data(), end, value);
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
     constexpr double most = 1e18;
-    if (error != std::errc() || stop != end || !std::isfinite(value) || value < 0 || value > most)
-        fail_at(file, line, word, key,
-                fmt::format("'{}' is not a number of at least 0", word.text.substr(0, 40)));
+    if (error != std::errc() || stop != end || !(value > 0) || value > most) return std::nullopt;
     return value;
 }
 
 double positive_at(const InputText& file, const TextLine& line, const TextWord& word,
                    const std::string& key) {
-    const double value = number_at(file, line, word, key);
-    if (!(value > 0)) fail_at(file, line, word, key, "is 0, and has to be above");
+    const auto value = positive_number(word.text);
+    if (!value)
+        fail_at(file, line, word, key,
+                fmt::format("'{}' is not a number above 0", word.text.substr(0, 40)));
+    return *value;
+}
+
+std::optional<double> LeftOut::figure(std::string_view text, SourcePosition where,
+                                      const std::string& key) {
+    const auto value = positive_number(text);
+    if (!value) add(where, key, fmt::format("'{}' is not a number above 0", text.substr(0, 40)));
     return value;
+}
+
+void LeftOut::add(SourcePosition where, const std::string& key, const std::string& reason) {
+    if (!first_) first_.emplace(file_, where, key, reason);
+    ++count_;
+}
+
+void LeftOut::tell(std::vector<std::string>& notes) const {
+    if (first_)
+        notes.push_back(fmt::format("{} figure{} left out; the first: {}", count_,
+                                    count_ == 1 ? "" : "s", first_->what()));
+}
+
+void LeftOut::refuse(const InputError& otherwise) const { throw first_ ? *first_ : otherwise; }
+
+std::size_t chosen_device(const InputText& file, const std::vector<std::string>& names,
+                          std::optional<int> wanted, bool first_of_several,
+                          std::vector<std::string>& notes) {
+    std::string list;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        list += fmt::format("{}{} '{}'", i == 0 ? "" : ", ", i + 1, names[i]);
+    const std::string has = fmt::format("the file has {} device{}: {}", names.size(),
+                                        names.size() == 1 ? "" : "s", list);
+    if (wanted && (*wanted < 1 || static_cast<std::size_t>(*wanted) > names.size()))
+        throw InputError(file.name, {}, "device", fmt::format("is {}, and {}", *wanted, has));
+    if (!wanted && names.size() > 1 && !first_of_several)
+        throw InputError(file.name, {}, "device", fmt::format("{}; --nth says which one", has));
+    const std::size_t taken = wanted ? static_cast<std::size_t>(*wanted - 1) : 0;
+    if (names.size() > 1)
+        notes.push_back(fmt::format("device {} is taken, '{}', and {} (--nth takes another)",
+                                    taken + 1, names[taken], has));
+    return taken;
+}
+
+std::vector<TextLine> numbered_lines(const std::vector<TextLine>& lines) {
+    std::vector<TextLine> out;
+    for (const TextLine& line : lines)
+        if (const char c = line.words.front().text.front(); c >= '0' && c <= '9')
+            out.push_back(line);
+    return out;
 }
 
 std::string text_of_name(const std::string& file_name) {

@@ -44,57 +44,108 @@ std::optional<double> factor_of(std::string_view unit) {
     return prefix->second;
 }
 
-// Puts the metric where it belongs.
-void add_metric(NcuKernel& kernel, const std::string& metric, const std::string& text,
-                std::string_view unit, int line) {
-    const auto value = profiler_number(text);
-    const auto factor = factor_of(unit);
-    if (!value)
-        kernel.unusable[metric] = {line, text.empty() ? "nothing stands in its place"
-                                                      : fmt::format("'{}' is not a number", text)};
-    else if (!factor)
-        kernel.unusable[metric] = {line, fmt::format("the unit '{}' is not known", unit)};
-    else
-        kernel.metrics[metric] = *value * *factor;
+// A number of the table, where it stands.
+struct Cell {
+    std::size_t launch = 0;  // among the kernels
+    std::string metric;
+    std::string text;
+    std::string unit;
+    int line = 0;
+};
+
+struct Table {
+    std::vector<NcuKernel> kernels;
+    std::vector<Cell> cells;
+};
+
+// Labels that the page "details" has in the place of metrics, of those that are counts.
+std::string metric_of(const std::string& name) {
+    static const std::map<std::string, std::string, std::less<>> labels = {
+        {"Executed Instructions", "smsp__inst_executed.sum"},
+        {"Duration", "gpu__time_duration.sum"}};
+    const auto found = labels.find(name);
+    return found == labels.end() ? name : found->second;
 }
 
-std::vector<NcuKernel> long_form(const std::vector<CsvRecord>& records, std::size_t id,
-                                 std::size_t kernel) {
+Table long_form(const std::vector<CsvRecord>& records, std::size_t id, std::size_t kernel) {
     const Fields& header = records.front().fields;
     const std::size_t name = *profiler_column(header, "Metric Name");
     const auto unit = profiler_column(header, "Metric Unit");
     const auto value = profiler_column(header, "Metric Value");
-    std::vector<NcuKernel> kernels;
+    const auto process = profiler_column(header, "Process ID");
+    Table table;
     std::string last;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const Fields& fields = records[i].fields;
-        if (kernels.empty() || fields[id] != last) kernels.push_back({fields[kernel], {}, {}});
-        last = fields[id];
-        add_metric(kernels.back(), fields[name], fields[*value], unit ? fields[*unit] : "",
-                   records[i].line);
+        const std::string launch = fields[id] + (process ? "," + fields[*process] : "");
+        if (table.kernels.empty() || launch != last)
+            table.kernels.push_back({fields[kernel], {}, {}});
+        last = launch;
+        if (fields[name].empty()) continue;  // a rule of the page "details"
+        table.cells.push_back({table.kernels.size() - 1, metric_of(fields[name]), fields[*value],
+                               unit ? fields[*unit] : "", records[i].line});
     }
-    return kernels;
+    return table;
 }
 
 // A line of units, with an empty ID, follows the header.
-std::vector<NcuKernel> wide_form(const std::vector<CsvRecord>& records, std::size_t id,
-                                 std::size_t kernel) {
+Table wide_form(const std::vector<CsvRecord>& records, std::size_t id, std::size_t kernel) {
     const Fields& header = records.front().fields;
     Fields units(header.size());
-    std::vector<NcuKernel> kernels;
+    Table table;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const Fields& fields = records[i].fields;
         if (fields[id].empty()) {
             units = fields;
             continue;
         }
-        kernels.push_back({fields[kernel], {}, {}});
-        for (std::size_t c = 0; c < header.size(); ++c) {
-            if (header[c].find("__") == std::string::npos) continue;
-            add_metric(kernels.back(), header[c], fields[c], units[c], records[i].line);
-        }
+        table.kernels.push_back({fields[kernel], {}, {}});
+        for (std::size_t c = 0; c < header.size(); ++c)
+            if (header[c].find("__") != std::string::npos)
+                table.cells.push_back(
+                    {table.kernels.size() - 1, header[c], fields[c], units[c], records[i].line});
     }
-    return kernels;
+    return table;
+}
+
+// Whole numbers in the unit itself, so that "1.000" is no number with a fraction.
+bool counts(const Cell& cell) {
+    constexpr std::array units = {"byte",   "B",    "inst",  "cycle",   "sector",
+                                  "thread", "warp", "block", "request", "register"};
+    if (cell.unit.empty()) return cell.metric.ends_with(".sum");
+    return std::ranges::find(units, cell.unit) != units.end();
+}
+
+// Puts the number where it belongs.
+void add_metric(NcuKernel& kernel, const Cell& cell, DecimalSign sign) {
+    const auto value = profiler_number(cell.text, sign);
+    const auto factor = factor_of(cell.unit);
+    if (!value)
+        kernel.unusable[cell.metric] = {
+            cell.line, cell.text.empty() ? "nothing stands in its place"
+                                         : fmt::format("'{}' is not a number", cell.text)};
+    else if (!factor)
+        kernel.unusable[cell.metric] = {cell.line,
+                                        fmt::format("the unit '{}' is not known", cell.unit)};
+    else
+        kernel.metrics[cell.metric] = *value * *factor;
+}
+
+void add_metrics(Table& table, const std::string& file_name) {
+    std::vector<std::string_view> numbers;
+    for (const Cell& cell : table.cells) numbers.emplace_back(cell.text);
+    const auto sign = decimal_sign(numbers);
+    for (const Cell& cell : table.cells) {
+        if (!sign && counts(cell) && cell.text.find('.') != std::string::npos &&
+            profiler_number(cell.text, DecimalSign::comma))
+            throw InputError(
+                file_name, {cell.line, 0}, cell.metric,
+                fmt::format("'{}' is thousands where points group digits, as in a German locale, "
+                            "and a fraction elsewhere, and no other number of the file tells "
+                            "which; export it again with LC_ALL=C",
+                            cell.text));
+        add_metric(table.kernels[cell.launch], cell, sign.value_or(DecimalSign::point));
+    }
 }
 
 }  // namespace
@@ -114,7 +165,9 @@ std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string&
     const bool by_metric = profiler_column(header, "Metric Name").has_value();
     if (by_metric && !profiler_column(header, "Metric Value"))
         throw InputError(file_name, {*first, 0}, "", "no column 'Metric Value'");
-    return by_metric ? long_form(records, *id, *kernel) : wide_form(records, *id, *kernel);
+    Table table = by_metric ? long_form(records, *id, *kernel) : wide_form(records, *id, *kernel);
+    add_metrics(table, file_name);
+    return std::move(table.kernels);
 }
 
 const double* find_metric(const NcuKernel& kernel, std::string_view name) {

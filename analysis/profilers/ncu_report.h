@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counts of NVIDIA Nsight Compute, from `ncu --csv` (one line per metric) and
-// `ncu --csv --page raw` (one line per kernel).
+// Counts of NVIDIA Nsight Compute, from `ncu --csv` (one line per metric, also the page "details"
+// with its labels) and `ncu --csv --page raw` (one line per kernel).
 #pragma once
 
 #include <map>
@@ -24,8 +24,9 @@ struct NcuKernel {
 };
 
 // Launches in the file's order. Lines of the profiler's own messages before the header are passed
-// over; metrics that are not numbers, or whose unit is not known, are `unusable`. Throws InputError
-// naming file and line.
+// over; metrics that are not numbers, or whose unit is not known, are `unusable`. Numbers are
+// English or German as the file's own numbers prove. Throws InputError naming file and line; also
+// for a count such as "1.000" where none proves it.
 std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name);
 
 // A launch and the measured point that it ran.

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
 #include "core/error.h"
+#include "core/files/document.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -23,6 +25,16 @@ void for_each_line(std::string_view text, const Visit& visit) {
     }
 }
 
+// What groups digits beside points and commas, as one sign: apostrophes and narrow blanks.
+std::string with_one_apostrophe(std::string_view text) {
+    constexpr std::array<std::string_view, 3> signs = {"\u00a0", "\u202f", "\u2019"};
+    std::string plain(text);
+    for (const std::string_view sign : signs)
+        for (std::size_t at = 0; (at = plain.find(sign, at)) != std::string::npos;)
+            plain.replace(at, sign.size(), "'");
+    return plain;
+}
+
 }  // namespace
 
 std::optional<int> profiler_table_line(const std::string& text, std::string_view first_column) {
@@ -30,6 +42,7 @@ std::optional<int> profiler_table_line(const std::string& text, std::string_view
     const std::string plain = fmt::format("{},", first_column);
     std::optional<int> found;
     for_each_line(text, [&](std::string_view one, int line) {
+        if (line == 1) one.remove_prefix(mark_length(one));
         if (one.starts_with(quoted) || one.starts_with(plain)) found = line;
         return !found;
     });
@@ -58,6 +71,11 @@ std::vector<CsvRecord> profiler_table(const std::string& text, const std::string
     }
     for (CsvRecord& record : records)
         record.line = lines[static_cast<std::size_t>(record.line) - 1];
+    // Of several processes each may have a header of its own.
+    records.erase(
+        std::remove_if(records.begin() + 1, records.end(),
+                       [&](const CsvRecord& one) { return one.fields == records.front().fields; }),
+        records.end());
     return records;
 }
 
@@ -68,20 +86,43 @@ std::optional<std::size_t> profiler_column(const std::vector<std::string>& heade
     return static_cast<std::size_t>(found - header.begin());
 }
 
-std::optional<double> profiler_number(std::string_view text) {
-    std::string digits;
-    const std::size_t point = std::min(text.find('.'), text.size());
-    const std::size_t first = text.find(',');
-    if (first != std::string_view::npos) {
-        // Groups of three up to the point, the first of one to three.
-        if (first == 0 || first > 3) return std::nullopt;
-        for (std::size_t at = 0; at < text.size(); ++at)
-            if ((text[at] == ',') != (at >= first && at < point && (at - first) % 4 == 0))
-                return std::nullopt;
-        if ((point - first) % 4 != 0) return std::nullopt;
+std::optional<DecimalSign> decimal_sign(const std::vector<std::string_view>& numbers) {
+    bool point = false;
+    bool comma = false;
+    for (const std::string_view text : numbers) {
+        const bool as_point = profiler_number(text, DecimalSign::point).has_value();
+        const bool as_comma = profiler_number(text, DecimalSign::comma).has_value();
+        point = point || (as_point && !as_comma);
+        comma = comma || (as_comma && !as_point);
     }
-    for (const char c : text)
-        if (c != ',') digits += c;
+    if (point == comma) return std::nullopt;
+    return point ? DecimalSign::point : DecimalSign::comma;
+}
+
+std::optional<double> profiler_number(std::string_view text, DecimalSign sign) {
+    const std::string plain = with_one_apostrophe(text);
+    const char fraction = sign == DecimalSign::point ? '.' : ',';
+    const char group = plain.find('\'') != std::string::npos ? '\''
+                       : sign == DecimalSign::point          ? ','
+                                                             : '.';
+    std::string digits;
+    const std::size_t end_of_groups = std::min(plain.find(fraction), plain.size());
+    const std::size_t first = plain.find(group);
+    if (first != std::string::npos) {
+        // Groups of three up to the fraction, the first of one to three and not 0.
+        const std::size_t begin = plain.starts_with('-') ? 1 : 0;
+        if (first == begin || first > begin + 3 || plain[begin] == '0') return std::nullopt;
+        for (std::size_t at = 0; at < plain.size(); ++at)
+            if ((plain[at] == group) !=
+                (at >= first && at < end_of_groups && (at - first) % 4 == 0))
+                return std::nullopt;
+        if ((end_of_groups - first) % 4 != 0) return std::nullopt;
+    }
+    for (const char c : plain) {
+        if (c == group) continue;
+        if (c == '.' && fraction != '.') return std::nullopt;
+        digits += c == fraction ? '.' : c;
+    }
     double value = 0;
     const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (fault != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))

@@ -26,7 +26,15 @@ std::vector<CsvRecord> profiler_table(const std::string& text, const std::string
 std::optional<std::size_t> profiler_column(const std::vector<std::string>& header,
                                            std::string_view name);
 
+// The sign before a fraction, after the locale that the profiler ran in: "1,234.5", or "1.234,5" as
+// in German. Blanks and apostrophes may group digits in both.
+enum class DecimalSign { point, comma };
+
+// The one that these numbers prove, as "12.5" or "1.234.567" do and "1.234" does not; absent where
+// none does, or some prove the other.
+std::optional<DecimalSign> decimal_sign(const std::vector<std::string_view>& numbers);
+
 // As profilers write numbers: "1,234.5" with digits in groups of three, "1.5e+09"; finite.
-std::optional<double> profiler_number(std::string_view text);
+std::optional<double> profiler_number(std::string_view text, DecimalSign sign = DecimalSign::point);
 
 }  // namespace occupipe::analysis

@@ -24,7 +24,7 @@ struct Metric {
 
 // The first of each list that the file has. nvprof: names as in Table 1 of the paper, and the
 // descriptions that head the columns of its traces. ncu: the metric of the same meaning; "sm__" may
-// stand for "smsp__".
+// stand for "smsp__". From compute capability 12.0 on, DRAM's have "op".
 struct Row {
     std::optional<double> KernelParameters::*value;
     bool needed = true;
@@ -67,11 +67,17 @@ const std::vector<Row>& rows() {
         {&K::dram_read_sectors,
          true,
          {{"dram_read_transactions"}, {"Device Memory Read Transactions"}},
-         {{"dram__sectors_read.sum"}, {"dram__bytes_read.sum", 1 / sector}}},
+         {{"dram__sectors_read.sum"},
+          {"dram__sectors_op_read.sum"},
+          {"dram__bytes_read.sum", 1 / sector},
+          {"dram__bytes_op_read.sum", 1 / sector}}},
         {&K::dram_write_sectors,
          true,
          {{"dram_write_transactions"}, {"Device Memory Write Transactions"}},
-         {{"dram__sectors_write.sum"}, {"dram__bytes_write.sum", 1 / sector}}},
+         {{"dram__sectors_write.sum"},
+          {"dram__sectors_op_write.sum"},
+          {"dram__bytes_write.sum", 1 / sector},
+          {"dram__bytes_op_write.sum", 1 / sector}}},
         {&K::l2_sectors, false, {}, {{"lts__t_sectors.sum"}}},
         {&K::seconds, false, {}, {{"gpu__time_duration.sum"}}},
     };
@@ -192,7 +198,28 @@ std::vector<Found> parse_ncu(const std::string& text, const std::string& file_na
     return all;
 }
 
-KernelParameters parameters_of(const Found& found, bool ncu, const std::string& file_name) {
+// The value that the file has under one of the names.
+std::map<std::string, Found::Value>::const_iterator find_value(const Found& found,
+                                                               std::string_view name) {
+    auto value = found.values.find(std::string(name));
+    if (value == found.values.end() && name.starts_with("smsp__"))
+        value = found.values.find(fmt::format("sm__{}", name.substr(6)));
+    return value;
+}
+
+// Why a metric that is there gives no count; empty where it gives `count`.
+std::string fault_of(const Found& found, const Found::Value& value, double count) {
+    if (!value.fault.empty()) return value.fault;
+    if (value.launches != found.launches)
+        return fmt::format("was launched {} times, the metric is there for {}", found.launches,
+                           value.launches);
+    return some_count.holds(count) ? "" : fmt::format("is not {}", some_count.words);
+}
+
+// What was left out is told, and needed counts that are not there are added to `lacking`.
+KernelParameters parameters_of(const Found& found, bool ncu, const std::string& file_name,
+                               std::vector<std::string>& left_out,
+                               std::vector<std::string_view>& lacking) {
     if (found.kernel.empty())
         throw InputError(file_name, {found.line, 0}, "Kernel Name", "must not be empty");
     KernelParameters result;
@@ -200,39 +227,28 @@ KernelParameters parameters_of(const Found& found, bool ncu, const std::string& 
     result.device = found.device;
     result.origin = ncu ? "ncu" : "nvprof";
     result.launches = static_cast<std::int64_t>(found.launches);
-    std::vector<std::string_view> missing;
     for (const Row& row : rows()) {
         const std::vector<Metric>& names = ncu ? row.ncu : row.nvprof;
         std::optional<double>& target = result.*row.value;
         for (const Metric& one : names) {
-            auto value = found.values.find(std::string(one.name));
-            if (value == found.values.end() && one.name.starts_with("smsp__"))
-                value = found.values.find(fmt::format("sm__{}", one.name.substr(6)));
+            const auto value = find_value(found, one.name);
             if (value == found.values.end()) continue;
-            if (!value->second.fault.empty())
-                throw InputError(file_name, {value->second.line, 0}, std::string(one.name),
-                                 fmt::format("kernel '{}': {}; collect it again with --metrics {}",
-                                             found.kernel, value->second.fault, one.name));
-            if (value->second.launches != found.launches)
-                throw InputError(file_name, {found.line, 0}, std::string(one.name),
-                                 fmt::format("kernel '{}' was launched {} times, the metric is "
-                                             "there for {}; collect all with one --metrics",
-                                             found.kernel, found.launches, value->second.launches));
-            target = value->second.sum / value->second.launches * one.each;
-            if (!some_count.holds(*target))
-                throw InputError(
-                    file_name, {value->second.line > 0 ? value->second.line : found.line, 0},
-                    std::string(one.name),
-                    fmt::format("kernel '{}': must be {}", found.kernel, some_count.words));
-            break;
+            const double count = value->second.sum / value->second.launches * one.each;
+            const std::string fault = fault_of(found, value->second, count);
+            if (fault.empty()) {
+                target = count;
+                break;
+            }
+            left_out.push_back(
+                InputError(file_name, {value->second.line > 0 ? value->second.line : found.line, 0},
+                           std::string(one.name),
+                           fmt::format("kernel '{}': {}; left out", found.kernel, fault))
+                    .what());
         }
-        if (!target && row.needed) missing.push_back(names.front().name);
+        if (!target && row.needed &&
+            std::ranges::find(lacking, names.front().name) == lacking.end())
+            lacking.push_back(names.front().name);
     }
-    if (!missing.empty())
-        throw InputError(file_name, {found.line, 0}, std::string(missing.front()),
-                         fmt::format("kernel '{}' has no number for this; collect it with "
-                                     "--metrics {}",
-                                     found.kernel, fmt::join(missing, ",")));
     if (const auto fault = parts_fault(result))
         throw InputError(file_name, {found.line, 0}, fault->keys.front(),
                          fmt::format("kernel '{}': {}", found.kernel, fault->reason));
@@ -254,8 +270,7 @@ bool is_profiler_csv(const std::string& text) {
     return profiler_table_line(text, "Device") || profiler_table_line(text, "ID");
 }
 
-std::vector<KernelParameters> parameters_from_profiler(const std::string& text,
-                                                       const std::string& file_name) {
+ProfiledKernels parameters_from_profiler(const std::string& text, const std::string& file_name) {
     const auto nvprof = profiler_table_line(text, "Device");
     const auto ncu = nvprof ? std::nullopt : profiler_table_line(text, "ID");
     if (!nvprof && !ncu)
@@ -265,10 +280,21 @@ std::vector<KernelParameters> parameters_from_profiler(const std::string& text,
     const std::vector<Found> all =
         ncu ? parse_ncu(text, file_name, *ncu) : parse_nvprof(text, file_name, *nvprof);
     if (all.empty()) throw InputError(file_name, {}, "", "no kernel was profiled");
-    std::vector<KernelParameters> result;
-    result.reserve(all.size());
-    for (const Found& found : all)
-        result.push_back(parameters_of(found, ncu.has_value(), file_name));
+    ProfiledKernels result;
+    std::vector<std::string_view> lacking;
+    for (const Found& found : all) {
+        const std::size_t before = lacking.size();
+        result.kernels.push_back(
+            parameters_of(found, ncu.has_value(), file_name, result.left_out, lacking));
+        if (before == 0 && !lacking.empty())
+            result.lacking =
+                InputError(file_name, {found.line, 0}, std::string(lacking.front()),
+                           fmt::format("kernel '{}' has no number for this", found.kernel))
+                    .what();
+    }
+    if (!lacking.empty())
+        result.lacking += fmt::format("; what is missing is collected with --metrics {}",
+                                      fmt::join(lacking, ","));
     return result;
 }
 

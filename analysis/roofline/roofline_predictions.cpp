@@ -15,9 +15,9 @@ double needed(const KernelParameters& kernel, std::optional<double> KernelParame
     if (kernel.*value) return *(kernel.*value);
     for (const KernelCount& count : kernel_counts())
         if (count.value == value)
-            throw InputError(fmt::format("kernel '{}': {} ({}) is not known", kernel.kernel,
-                                         count.key, count.symbol));
-    throw InputError(fmt::format("kernel '{}': a count is not known", kernel.kernel));
+            throw CountMissing(fmt::format("kernel '{}': {} ({}) is not known", kernel.kernel,
+                                           count.key, count.symbol));
+    throw CountMissing(fmt::format("kernel '{}': a count is not known", kernel.kernel));
 }
 
 std::string_view symbol_of(OperationKind kind) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/roofline/device_rates.h"
+#include "core/error.h"
 #include "core/gpu_profile.h"
 #include "core/kernel_parameters.h"
 #include "sim/models/quantitative_roofline.h"
@@ -19,8 +20,12 @@ namespace occupipe::analysis {
 // K_type: fp64 where there is any, else fp32, else int (Table 2's rule).
 OperationKind kind_of(const KernelParameters& kernel);
 
-// Formulas 2 to 9, of one launch. Throws InputError naming the metrics: one is absent, or parts are
-// more than the whole.
+struct CountMissing : InputError {
+    using InputError::InputError;
+};
+
+// Formulas 2 to 9, of one launch. Throws InputError naming the metrics: parts are more than the
+// whole; CountMissing where one is absent.
 RooflineWork work_of(const KernelParameters& kernel);
 
 // W_comp / W_traf [operations/byte]; absent where nothing is moved.

@@ -39,7 +39,7 @@ RooflineRow roofline(const KernelParameters& kernel, const GpuProfile& profile,
 std::vector<KernelParameters> read_counts(const std::filesystem::path& path) {
     const std::string text = read_text_file(path);
     if (analysis::is_profiler_csv(text) || path.extension() == ".csv")
-        return analysis::parameters_from_profiler(text, path.string());
+        return analysis::parameters_from_profiler(text, path.string()).kernels;
     return parse_kernel_parameters(text, path.string());
 }
 

@@ -145,7 +145,10 @@ def executed_counts(
 
 
 def read_counts(path: PathLike) -> list[KernelCounts]:
-    """Counts of kernels from ``nvprof``'s or Nsight Compute's CSV, or kernel parameters (YAML)."""
+    """Counts of kernels from ``nvprof``'s or Nsight Compute's CSV, or kernel parameters (YAML).
+
+    What the file does not have, or has as no number, is None.
+    """
     return _core.read_counts(Path(path))
 
 

@@ -160,6 +160,20 @@ nlohmann::ordered_json to_json(const std::vector<RooflineCell>& cells) {
     return {{"format", "occupipe-roofline/1"}, {"predictions", list}};
 }
 
+std::string counts_text(const std::vector<KernelParameters>& kernels) {
+    using enum Align;
+    TextTable table{.header = {"kernel", "count", "symbol", "unit", "value"},
+                    .align = {left, left, left, left, right},
+                    .rows = {}};
+    for (const KernelParameters& kernel : kernels)
+        for (const KernelCount& count : kernel_counts())
+            if (const auto& value = kernel.*count.value)
+                table.rows.push_back({kernel.kernel, std::string(count.key),
+                                      std::string(count.symbol), std::string(count.unit),
+                                      count_text(value)});
+    return plain_text(table);
+}
+
 std::string difference_text(const KernelParameters& a, const std::string& name_a,
                             const KernelParameters& b, const std::string& name_b) {
     using enum Align;

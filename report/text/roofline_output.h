@@ -26,6 +26,9 @@ std::string to_text(const std::vector<KernelParameters>& kernels,
 std::string to_csv(const std::vector<RooflineCell>& cells);
 nlohmann::ordered_json to_json(const std::vector<RooflineCell>& cells);
 
+// What was counted of kernels that lack something for a prediction.
+std::string counts_text(const std::vector<KernelParameters>& kernels);
+
 // Two sources' counts of one kernel, metric by metric.
 std::string difference_text(const KernelParameters& a, const std::string& name_a,
                             const KernelParameters& b, const std::string& name_b);

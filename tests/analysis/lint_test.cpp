@@ -54,6 +54,16 @@ TEST(Oddities, OfTimingsNameTheInstruction) {
             "never be kept busy"}));
 }
 
+TEST(Oddities, OfARateThatNoCoreHas) {
+    EXPECT_EQ(
+        of_profile("clock_hz: 1e9\nsubsystems: {alu: {}}\ninstructions:\n"
+                   "  a: {subsystem: alu, cpi: 0.03125, latency: 4}\n"
+                   "  b: {subsystem: alu, cpi: {value: 0.005, bound: upper}, latency: 4}\n"),
+        Lines{"instructions.b: λ = 0.005 per core starts 200 warps a cycle, and no core starts "
+              "more than 32"});
+    EXPECT_EQ(most_starts_per_cycle(1), 128);
+}
+
 TEST(Oddities, OfAValueThatMayBeTheIssueLimits) {
     EXPECT_EQ(of_profile("clock_hz: 1e9\nissue: {limit: 2}\nsubsystems: {alu: {}}\n"
                          "instructions:\n"

@@ -121,7 +121,7 @@ void expect_saxpy(const KernelParameters& kernel) {
 }
 
 std::vector<KernelParameters> read(const std::string& text) {
-    return parameters_from_profiler(text, "p.csv");
+    return parameters_from_profiler(text, "p.csv").kernels;
 }
 
 TEST(ProfilerMetrics, NvprofTable) {
@@ -275,16 +275,36 @@ std::string without(std::string text, const std::string& word) {
     return text.erase(begin, text.find('\n', at) + 1 - begin);
 }
 
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+    for (const std::string& word : words)
+        EXPECT_NE(text.find(word), std::string::npos) << word << " is not in: " << text;
+}
+
+// The other counts are there.
 TEST(ProfilerMetrics, AMissingMetricIsNamedWithTheOptionThatCollectsIt) {
+    const auto expect_lacking = [](const std::string& text, const std::vector<std::string>& words) {
+        const ProfiledKernels found = parameters_from_profiler(text, "p.csv");
+        expect_words(found.lacking, words);
+        ASSERT_EQ(found.kernels.size(), 1U);
+        std::size_t counted = 0;
+        for (const KernelCount& one : kernel_counts())
+            counted += (found.kernels[0].*one.value).has_value() ? 1 : 0;
+        EXPECT_EQ(counted, counts.size() - 1);
+    };
     for (const Count& one : counts) {
-        expect_refused(without(nvprof_begin + nvprof_table(), fmt::format("\"{}\"", one.nvprof)),
+        expect_lacking(without(nvprof_begin + nvprof_table(), fmt::format("\"{}\"", one.nvprof)),
                        {"p.csv:7", one.nvprof, "--metrics", "saxpy"});
-        expect_refused(without(ncu_long(true), fmt::format("\"{}\"", one.ncu)),
+        expect_lacking(without(ncu_long(true), fmt::format("\"{}\"", one.ncu)),
                        {"p.csv:1", one.ncu, "--metrics", "saxpy"});
     }
-    // All that are missing at once.
-    expect_refused(without(without(nvprof_table(), "\"inst_fp_64\""), "\"inst_integer\""),
-                   {"--metrics inst_fp_64,inst_integer"});
+    // All that are missing at once, whichever kernel lacks them.
+    const std::string two = without(ncu_long(true, "first"), "op_fp64_pred_on") +
+                            without(ncu_long(true, "second", 1, false), "op_integer_pred_on");
+    expect_words(parameters_from_profiler(two, "p.csv").lacking,
+                 {"kernel 'first'",
+                  "--metrics smsp__sass_thread_inst_executed_op_fp64_pred_on.sum,smsp__sass_thread_"
+                  "inst_executed_op_integer_pred_on.sum"});
+    EXPECT_EQ(parameters_from_profiler(ncu_long(true), "p.csv").lacking, "");
 }
 
 TEST(ProfilerMetrics, WhatIsNotANumberIsNamedWithItsLine) {
@@ -296,21 +316,25 @@ TEST(ProfilerMetrics, WhatIsNotANumberIsNamedWithItsLine) {
                                      ? std::string(text)
                                      : fmt::format("{}", one.value));
         const std::string header = nvprof_table().substr(0, nvprof_table().find('\n') + 1);
-        expect_refused(
-            nvprof_begin + header + table,
-            {"p.csv:13", "inst_integer", *text == '\0' ? "nothing" : "is not a number", "'k'"});
+        const ProfiledKernels found =
+            parameters_from_profiler(nvprof_begin + header + table, "p.csv");
+        ASSERT_EQ(found.left_out.size(), 1U);
+        expect_words(found.left_out[0], {"p.csv:13", "inst_integer",
+                                         *text == '\0' ? "nothing" : "is not a number", "'k'"});
+        expect_words(found.lacking, {"--metrics inst_integer"});
+        EXPECT_FALSE(found.kernels.at(0).integer);
+        EXPECT_EQ(found.kernels[0].fp32, 1048576);
     }
-    std::string ncu = ncu_long(true);
-    const std::size_t at = ncu.find("\"5,242,880\"");
-    ncu.replace(at, 11, "\"n/a\"");
-    expect_refused(ncu, {"integer_pred_on.sum"});
 }
 
-TEST(ProfilerMetrics, LaunchesThatWereNotAllCountedAreRefused) {
+TEST(ProfilerMetrics, CountsOfSomeLaunchesAreLeftOut) {
     const std::string second =
         without(ncu_long(true, "saxpy", 1, false), "\"dram__sectors_read.sum\"");
-    expect_refused(ncu_long(true, "saxpy", 0) + second,
-                   {"dram__sectors_read.sum", "launched 2 times", "there for 1"});
+    const ProfiledKernels found =
+        parameters_from_profiler(ncu_long(true, "saxpy", 0) + second, "p.csv");
+    EXPECT_FALSE(found.kernels.at(0).dram_read_sectors);
+    expect_words(found.left_out.at(0),
+                 {"dram__sectors_read.sum", "launched 2 times", "there for 1"});
 }
 
 TEST(ProfilerMetrics, OtherFilesAreRefused) {
@@ -348,7 +372,8 @@ TEST(ProfilerMetrics, UnitsAreKnownOrRefused) {
                                                      {"", 1}})
         EXPECT_DOUBLE_EQ(*read(with(unit, "64")).at(0).dram_read_sectors, 2 * bytes) << unit;
     for (const char* unit : {"furlong", "XB", "Kfurlong", "byte/furlong"})
-        expect_refused(with(unit, "64"), {"p.csv:9", "dram__bytes_read.sum", unit, "not known"});
+        expect_words(parameters_from_profiler(with(unit, "64"), "p.csv").left_out.at(0),
+                     {"p.csv:9", "dram__bytes_read.sum", unit, "not known"});
     for (const auto& [unit, factor] : std::vector<std::pair<const char*, double>>{{"ns", 1e-9},
                                                                                   {"nsecond", 1e-9},
                                                                                   {"us", 1e-6},
@@ -371,8 +396,10 @@ TEST(ProfilerMetrics, NcuNamesLinesBehindItsMessages) {
     std::string text = ncu_long(true);
     const std::string from = "\"262,200\"";
     text.replace(text.find(from), from.size(), "\"n/a\"");
-    expect_refused(text, {"p.csv:9", "'n/a'"});
-    expect_refused("==PROF== Connected\n\nhello\n" + text, {"p.csv:12", "'n/a'"});
+    expect_words(parameters_from_profiler(text, "p.csv").left_out.at(0), {"p.csv:9", "'n/a'"});
+    expect_words(
+        parameters_from_profiler("==PROF== Connected\n\nhello\n" + text, "p.csv").left_out.at(0),
+        {"p.csv:12", "'n/a'"});
 }
 
 TEST(ProfilerMetrics, CommasGroupThreeDigits) {
@@ -382,6 +409,92 @@ TEST(ProfilerMetrics, CommasGroupThreeDigits) {
     for (const char* text :
          {"8,5", "1,000,0", ",100", "1234,567", "1,23", "1,234,", "1.5,000", "", "1e999", "nan"})
         EXPECT_FALSE(profiler_number(text).has_value()) << text;
+    // In a locale with a comma before the fraction.
+    for (const auto& [text, value] :
+         std::vector<std::pair<const char*, double>>{{"1.234", 1234},
+                                                     {"12.345.678,5", 12345678.5},
+                                                     {"9,00", 9},
+                                                     {"0,125", 0.125},
+                                                     {"1\u202f234,5", 1234.5},
+                                                     {"1'234,5", 1234.5}})
+        EXPECT_EQ(profiler_number(text, DecimalSign::comma), value) << text;
+    for (const char* text : {"0.125", "12.5", "1,234,567", "1.5e+09", "1'23"})
+        EXPECT_FALSE(profiler_number(text, DecimalSign::comma).has_value()) << text;
+    EXPECT_EQ(decimal_sign({"1.234", "1,234", "999", "n/a"}), std::nullopt);
+    EXPECT_EQ(decimal_sign({"1.234", "12.5"}), DecimalSign::point);
+    EXPECT_EQ(decimal_sign({"1.234", "0.125"}), DecimalSign::point);
+    EXPECT_EQ(decimal_sign({"1.234", "1.234.567"}), DecimalSign::comma);
+    EXPECT_EQ(decimal_sign({"1.234", "9,00"}), DecimalSign::comma);
+    EXPECT_EQ(decimal_sign({"12.5", "9,00"}), std::nullopt);
+}
+
+// Numbers as a German locale writes them: the file's other numbers prove it, or nothing is read.
+TEST(ProfilerMetrics, ThousandsOfAGermanLocale) {
+    const auto table = [](const std::string& fma) {
+        return ncu_long(false, "k") +
+               fmt::format(
+                   "\"0\",\"12\",\"saxpy\",\"127.0.0.1\",\"k\",\"1\",\"7\",\"\",\"\",\"0\","
+                   "\"8.0\",\"S\",\"sm__throughput.avg.pct\",\"%\",\"{}\"\n",
+                   fma);
+    };
+    const auto with = [&](const std::string& percent) {
+        std::string text = table(percent);
+        const std::string from = "\"262200\"";
+        return text.replace(text.find(from), from.size(), "\"262.200\"");
+    };
+    EXPECT_EQ(read(with("9,25")).at(0).dram_read_sectors, 262200);
+    EXPECT_EQ(read(with("1.234.567")).at(0).dram_read_sectors, 262200);
+    EXPECT_EQ(read(with("9.25")).at(0).dram_read_sectors, 262.2);
+    expect_refused(with("9"), {"p.csv:9", "dram__sectors_read.sum", "'262.200' is thousands",
+                               "German locale", "LC_ALL=C"});
+    // The form with a line per launch.
+    expect_refused(
+        "\"ID\",\"Kernel Name\",\"smsp__inst_executed.sum\"\n\"\",\"\",\"inst\"\n"
+        "\"0\",\"k\",\"1.000\"\n",
+        {"p.csv:3", "smsp__inst_executed.sum", "German locale"});
+}
+
+// Compute capability 12.0 has other names for the traffic.
+TEST(ProfilerMetrics, NcuTrafficByOperation) {
+    std::string sectors = ncu_long(true);
+    for (const char* word : {"read", "write"}) {
+        const std::string from = fmt::format("dram__sectors_{}.sum", word);
+        sectors.replace(sectors.find(from), from.size(),
+                        fmt::format("dram__sectors_op_{}.sum", word));
+    }
+    expect_saxpy(read(sectors).at(0));
+    std::string bytes = ncu_long(true);
+    const std::string from = "\"dram__sectors_read.sum\",\"sector\",\"262,200\"";
+    bytes.replace(bytes.find(from), from.size(),
+                  "\"dram__bytes_op_read.sum\",\"byte\",\"8,390,400\"");
+    expect_saxpy(read(bytes).at(0));
+}
+
+// The page "details" of the default sections: labels, units of their own, rules, several processes.
+TEST(ProfilerMetrics, NcuDetailsOfTheDefaultSections) {
+    const std::string header =
+        "\"ID\",\"Process ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric "
+        "Unit\",\"Metric Value\",\"Rule Name\",\"Rule Type\",\"Rule Description\"\n";
+    const auto line = [](int process, const char* kernel, const char* rest) {
+        return fmt::format("\"0\",\"{}\",\"{}\",\"S\",{}\n", process, kernel, rest);
+    };
+    const std::string text =
+        "\xef\xbb\xbf" + header +
+        line(1, "axpy", "\"DRAM Frequency\",\"cycle/nsecond\",\"6.79\",\"\",\"\",\"\"") +
+        line(1, "axpy", "\"Duration\",\"usecond\",\"12.35\",\"\",\"\",\"\"") +
+        line(1, "axpy", "\"\",\"\",\"\",\"Bottleneck\",\"WRN\",\"Latency,\nof two lines\"") +
+        line(1, "axpy", "\"Executed Instructions\",\"inst\",\"458,752\",\"\",\"\",\"\"") + header +
+        line(2, "scan", "\"Duration\",\"msecond\",\"1.5\",\"\",\"\",\"\"");
+    const ProfiledKernels found = parameters_from_profiler(text, "p.csv");
+    ASSERT_EQ(found.kernels.size(), 2U);
+    EXPECT_EQ(found.kernels[0].warp_instructions, 458752);
+    EXPECT_DOUBLE_EQ(*found.kernels[0].seconds, 12.35e-6);
+    EXPECT_FALSE(found.kernels[0].fp32);
+    EXPECT_DOUBLE_EQ(*found.kernels[1].seconds, 1.5e-3);
+    EXPECT_TRUE(found.left_out.empty());
+    expect_words(found.lacking,
+                 {"kernel 'axpy'", "--metrics smsp__sass_thread_inst_executed_op_ffma",
+                  "dram__sectors_write.sum", "smsp__inst_executed.sum"});
 }
 
 TEST(ProfilerMetrics, CountsThatCannotBeAreRefused) {
@@ -392,7 +505,8 @@ TEST(ProfilerMetrics, CountsThatCannotBeAreRefused) {
     std::string large = nvprof_table();
     const std::string count = "458752,458752,458752";
     large.replace(large.find(count), count.size(), "1e300,1e300,1e300");
-    expect_refused(large, {"p.csv:5", "inst_executed", "1e30"});
+    expect_words(parameters_from_profiler(large, "p.csv").left_out.at(0),
+                 {"p.csv:5", "inst_executed", "1e30"});
     expect_refused(ncu_long(true, ""), {"Kernel Name", "empty"});
 }
 

@@ -87,6 +87,31 @@ TEST_F(Exchange, AChaseBecomesMemoryLevels) {
     EXPECT_EQ(run_program({"check", at("h100.json")}).exit_code, 0);
 }
 
+// What no core starts is a warning of import, and of check where a profile has it.
+TEST_F(Exchange, RatesThatCannotBe) {
+    const std::string log =
+        written("fast.log",
+                "Platform: Example\n  Device: Chip A\n    Compute units   : 8\n\n"
+                "    Single-precision compute (GFLOPS)\n      float   : 107000.00\n");
+    const ProgramRun in = run_program({"import", "clpeak", log, "--warp-size", "32", "--clock-hz",
+                                       "1300e6", "-o", at("fast.yaml")});
+    ASSERT_EQ(in.exit_code, 0) << in.err;
+    EXPECT_THAT(in.err, HasSubstr("warning: fma.f32: λ would be at most 0.00622, 160.8 warps"));
+    EXPECT_EQ(read_profile(at("fast.yaml")).find_instruction("fma.f32"), nullptr);
+    EXPECT_EQ(run_program({"check", at("fast.yaml")}).exit_code, 0);
+    const ProgramRun checked = run_program(
+        {"check", written("p.yaml",
+                          "format: occupipe-profile/1\ndevice: {name: a}\ncores: 8\nwarp_size: "
+                          "32\nclock_hz: 1.3e9\nsubsystems: {alu: {}}\ninstructions: {fma.f32: "
+                          "{subsystem: alu, cpi: 0.0062, latency: 4}}\n")});
+    EXPECT_EQ(checked.exit_code, 0) << checked.err;
+    EXPECT_THAT(checked.err, HasSubstr("warning: instructions.fma.f32: λ = 0.0062"));
+    // The number of a device is of formats that have several.
+    const ProgramRun nth = run_program({"import", "gpu-latency", log, "--nth", "2", "-o", at("x")});
+    EXPECT_EQ(nth.exit_code, 2);
+    EXPECT_THAT(nth.err, HasSubstr("a file of gpu-latency is of one device"));
+}
+
 TEST_F(Exchange, RefusalsHaveFileLineAndKey) {
     const ProgramRun run = run_program(
         {"import", "accelsim", written("g.config", "-gpgpu_n_clusters 0\n"), "-o", at("p.yaml")});

@@ -80,6 +80,27 @@ TEST_F(Roofline, CountsBecomeAFileThatGivesTheSamePrediction) {
     EXPECT_THAT(equal.out, Not(HasSubstr("%")));
 }
 
+// Without a device the counts that there are are listed and kept; what is missing is said once.
+TEST_F(Roofline, CountsThatAreNotAllThere) {
+    std::string less = saxpy_csv;
+    less.erase(less.find("\"K40\",\"saxpy(int)\",1,\"inst_integer\""));
+    const std::string csv = written("less.csv", less), kept = folder.path / "k.yaml";
+    const ProgramRun run = run_program({"roofline", csv, "-o", kept});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("fp32_fma"));
+    EXPECT_THAT(run.out, Not(HasSubstr("dram_read_sectors")));
+    EXPECT_THAT(run.err, HasSubstr("--metrics inst_integer,dram_read_transactions,dram_write_"));
+    const auto kernels = read_kernel_parameters(kept);
+    EXPECT_EQ(kernels.at(0).fp32, 1e6);
+    EXPECT_FALSE(kernels.at(0).integer);
+    // Beside a whole source, the whole one is predicted.
+    const ProgramRun both = run_program({"roofline", csv, written("k.csv", saxpy_csv), "--profile",
+                                         written("p.yaml", device_yaml)});
+    EXPECT_EQ(both.exit_code, 0) << both.err;
+    EXPECT_THAT(both.out, HasSubstr("75 us"));
+    EXPECT_THAT(both.err, HasSubstr("less.csv"));
+}
+
 TEST_F(Roofline, ExecutesALaunchFile) {
     const std::string launch = written(
         "saxpy.yaml", "occupipe_launches: 1\nsource: " + root +
@@ -195,7 +216,7 @@ TEST_F(Roofline, RefusesWhatItCannotUse) {
     const std::vector<Bad> all = {
         {{"roofline"}, "SOURCE"},
         {{"roofline", folder.path / "none.csv"}, "none.csv"},
-        {{"roofline", written("less.csv", less)}, "--metrics inst_integer"},
+        {{"roofline", written("less.csv", less), "--profile", profile}, "--metrics inst_integer"},
         {{"roofline", written("x.csv", "a,b\n")}, "no header"},
         {{"roofline", written("x.yaml", "format: occupipe-kernel/1\n")}, "unknown format"},
         {{"roofline", csv, "--kernel", "saxpi"}, "saxpy(int)"},

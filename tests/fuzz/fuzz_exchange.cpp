@@ -26,6 +26,7 @@ DeviceHints hints_of(std::uint8_t bits) {
     if ((bits & 4U) != 0) hints.clock_hz = 1.5e9;
     if ((bits & 8U) != 0) hints.name = "a device";
     if ((bits & 16U) != 0) hints.access_bytes = 16;
+    if ((bits & 64U) != 0) hints.device = (bits & 32U) != 0 ? 2 : 1;
     return hints;
 }
 
@@ -70,7 +71,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 check(import_mt4g(file, hints));
                 break;
             case 'c':
-                check(import_clpeak(file, hints, (data[1] & 32U) != 0 ? 2 : 1));
+                check(import_clpeak(file, hints));
+                break;
+            case 'x':
+                check(import_mixbench(file, hints));
+                break;
+            case 'b':
+                check(import_google_benchmark(file, hints));
                 break;
             case 'g':
                 check(import_gpu_cache(file, hints));
@@ -81,9 +88,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             case 'i':
                 check(import_cuda_incore(file, hints), file);
                 break;
-            case 'n':
-                check(import_nvbench(file, hints), file);
+            case 'n': {
+                const Imported read = import_nvbench(file, hints);
+                if (const auto* profile = std::get_if<ImportedProfile>(&read))
+                    check(*profile);
+                else
+                    check(std::get<ImportedMeasurements>(read), file);
                 break;
+            }
             default:
                 break;
         }

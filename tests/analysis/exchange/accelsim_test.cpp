@@ -171,6 +171,19 @@ TEST(ImportAccelsim, WithoutUnitsOfTheirOwnOthersDoTheWork) {
 }
 
 // Defaults of gpu-sim.cc: three cores in a cluster, one scheduler on a core.
+// Without the option there is none: double precision runs on the SFU.
+TEST(ImportAccelsim, NoDoubleUnitsIsTheSimulatorsDefault) {
+    std::string text = rtx2060;
+    const std::string option = "-gpgpu_num_dp_units 4\n";
+    text.replace(text.find(option), option.size(), "\n");
+    const auto read = import_accelsim({{"g", text}, {"trace.config", rtx2060_trace}}, {});
+    EXPECT_EQ(read.profile.find_instruction("fma.f64")->subsystem, "sfu");
+    EXPECT_DOUBLE_EQ(cpi(read.profile, "fma.f64"), 64.0 / 4);
+    EXPECT_DOUBLE_EQ(latency(read.profile, "fma.f64"), 64);
+    EXPECT_EQ(read.profile.find_instruction("fma.f32")->subsystem, "sp");
+    EXPECT_THAT(testing::PrintToString(read.notes), HasSubstr("double precision runs on the SFU"));
+}
+
 TEST(ImportAccelsim, TheSimulatorsDefaultsAreSaid) {
     const auto read = import_accelsim(
         {{"g",
