@@ -4,6 +4,9 @@ occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMe
 target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}> OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(cli_test occupipe)
+occupipe_test(shelf_cli_test KIND cli ONE_PROCESS LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json SOURCES cli/shelf_cli_test.cpp support/run_program.cpp)
+target_compile_definitions(shelf_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+add_dependencies(shelf_cli_test occupipe)
 occupipe_test(spellings_test KIND cli TIMEOUT 600 FULL Documented.Long* LINK occupipe::core SOURCES cli/spellings_test.cpp support/run_program.cpp)
 target_compile_definitions(spellings_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>" OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(spellings_test occupipe)
