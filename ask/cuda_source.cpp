@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "ask/cuda_text.h"
 #include "bench/cuda/driver/find_cuda.h"
@@ -34,6 +36,46 @@ std::vector<std::string> cuda_include_options() {
         break;
     }
     return options;
+}
+
+// A header that a compiler does not find; empty: it complains of something else.
+std::string missing_header(const std::string& log) {
+    constexpr std::pair<std::string_view, std::string_view> marks[] = {
+        {"cannot open source file \"", "\""}, {"fatal error: ", ": No such file or directory"}};
+    for (const auto& [before, behind] : marks) {
+        const std::size_t found = log.find(before);
+        if (found == log.npos) continue;
+        const std::size_t begin = found + before.size();
+        const std::size_t end = log.find(behind, begin);
+        if (end != log.npos && log.find('\n', begin) > end) return log.substr(begin, end - begin);
+    }
+    return {};
+}
+
+// Where the project has a header: a folder above the source, or one in such a folder, the nearest
+// first, up to the one that holds the repository. Empty: nowhere.
+fs::path folder_of_header(const fs::path& source, const std::string& header) {
+    constexpr int levels = 6;
+    constexpr std::size_t most_folders = 200;
+    fs::path above = fs::absolute(source).lexically_normal().parent_path();
+    for (int level = 0; level < levels && above.has_relative_path(); ++level) {
+        std::vector<fs::path> folders = {above};
+        std::error_code none;
+        for (const fs::directory_entry& one : fs::directory_iterator(above, none))
+            if (one.is_directory(none) && folders.size() < most_folders)
+                folders.push_back(one.path());
+        std::ranges::sort(folders);
+        for (const fs::path& one : folders)
+            if (fs::is_regular_file(one / header, none)) return one;
+        if (fs::exists(above / ".git", none)) break;
+        above = above.parent_path();
+    }
+    return {};
+}
+
+bool is_host_header(const std::string& name) {
+    return std::ranges::find(bench::host_headers(true), name, &bench::Header::name) !=
+           bench::host_headers(true).end();
 }
 
 bool holds(const bench::NvrtcOutput& output, const std::string& kernel) {
@@ -92,14 +134,34 @@ private:
                 rest_ = CompiledSource{std::move(*output), note(compiler->name(), way.words)};
                 return std::nullopt;
             }
-            std::string said = way.with_headers ? note(compiler->name(), way.words) : "";
+            std::string said =
+                way.with_headers || !found_.empty() ? note(compiler->name(), way.words) : "";
             return CompiledSource{std::move(*output), std::move(said)};
         }
         return std::nullopt;
     }
 
     std::string note(const std::string& compiler, const std::string& words) const {
-        return fmt::format("{}: compiled by {}{}", path_, compiler, words);
+        std::string with;
+        for (const std::string& one : found_) with += (with.empty() ? " with " : " ") + one;
+        return fmt::format("{}: compiled by {}{}{}", path_, compiler, with, words);
+    }
+
+    // After a header was not found: whether the project has it, which its next options say.
+    bool found_header(const std::string& log) {
+        const std::string header = missing_header(log);
+        if (header.empty() || is_host_header(header)) return false;
+        const fs::path folder = folder_of_header(path_, header);
+        const std::string option = "-I" + folder.string();
+        if (folder.empty() || std::ranges::find(found_, option) != found_.end()) return false;
+        found_.push_back(option);
+        return true;
+    }
+
+    std::vector<std::string> all_options() const {
+        std::vector<std::string> all = options_;
+        all.insert(all.end(), found_.begin(), found_.end());
+        return all;
     }
 
     // Whether what host code instantiates is not missed.
@@ -119,6 +181,14 @@ private:
     }
 
     std::optional<bench::NvrtcOutput> attempt(const bench::Nvrtc& compiler, const Way& way) {
+        while (true) {
+            const std::size_t found = found_.size();
+            std::optional<bench::NvrtcOutput> output = attempt_once(compiler, way);
+            if (output || found_.size() == found) return output;
+        }
+    }
+
+    std::optional<bench::NvrtcOutput> attempt_once(const bench::Nvrtc& compiler, const Way& way) {
         const fs::path source = path_;
         const fs::path folder = source.has_parent_path() ? source.parent_path() : fs::path(".");
         std::vector<std::string> options = {"--include-path=" + folder.string()};
@@ -132,12 +202,14 @@ private:
             options.push_back(std::string("--pre-include=") + bench::first_header);
         }
         if (way.without_host) options.emplace_back("-default-device");
-        options.insert(options.end(), options_.begin(), options_.end());
+        const std::vector<std::string> own = all_options();
+        options.insert(options.end(), own.begin(), own.end());
         bench::NvrtcOutput output;
         try {
             output = compiler.compile(text, architecture_, options);
         } catch (const bench::CompileError& error) {
             if (nvrtc_said_.empty() || way.with_headers) nvrtc_said_ = error.what();
+            found_header(error.what());
             return std::nullopt;
         }
         text.instances = missing_instances(output);
@@ -156,14 +228,23 @@ private:
         return output;
     }
 
+    bench::NvrtcOutput with_nvcc(const bench::Nvcc& nvcc) {
+        while (true) {
+            try {
+                return bench::compile_nvcc(nvcc, path_, architecture_, all_options(), {});
+            } catch (const bench::CompileError& error) {
+                if (!found_header(error.what())) throw;
+            }
+        }
+    }
+
     CompiledSource by_nvcc() {
         std::string nvcc_said;
         try {
             const bench::Nvcc nvcc = bench::find_nvcc(bench::Surroundings::of_this_process());
-            bench::NvrtcOutput output =
-                bench::compile_nvcc(nvcc, path_, architecture_, options_, {});
+            bench::NvrtcOutput output = with_nvcc(nvcc);
             if (const auto missing = missing_instances(output); !missing.empty())
-                output = bench::compile_nvcc(nvcc, path_, architecture_, options_, missing);
+                output = bench::compile_nvcc(nvcc, path_, architecture_, all_options(), missing);
             const std::string compiler = output.compiler;
             return {std::move(output), note(compiler, "")};
         } catch (const bench::CompileError& error) {
@@ -187,38 +268,13 @@ private:
     const std::string& architecture_;
     const std::vector<std::string>& kernels_;
     std::vector<std::string> options_;
+    std::vector<std::string> found_;  // further ones, for headers of the project
     std::vector<SourceKernel> defined_;
     std::string no_nvrtc_, nvrtc_said_;
     std::optional<CompiledSource> rest_;  // compiles, but may lack what host code instantiates
 };
 
-bool is_error(std::string_view line) {
-    return line.find("error") != line.npos || line.find("fatal") != line.npos;
-}
-
 }  // namespace
-
-std::string first_error(const std::string& said) {
-    std::string log = said;
-    // What stands before the compiler's own words (Nvrtc::compile).
-    constexpr std::string_view status = "NVRTC_ERROR_COMPILATION: ";
-    if (const std::size_t at = log.find(status); at != log.npos) log.erase(0, at + status.size());
-    std::string first;
-    int more = 0;
-    for (std::size_t begin = 0; begin < log.size();) {
-        const std::size_t end = std::min(log.find('\n', begin), log.size());
-        const std::string line = log.substr(begin, end - begin);
-        begin = end + 1;
-        const bool counts = line.find(" detected in ") != std::string::npos;
-        if (!is_error(line) || counts) continue;
-        if (first.empty())
-            first = line;
-        else if (line.find("error:") != std::string::npos)
-            ++more;
-    }
-    if (first.empty()) return log.empty() ? "it says nothing" : log;
-    return more == 0 ? first : fmt::format("{} (and {} more)", first, more);
-}
 
 CompiledSource compile_cuda_source(const std::string& path, const std::string& text,
                                    const std::string& architecture,

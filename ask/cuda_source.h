@@ -17,15 +17,14 @@ struct CompiledSource {
 };
 
 // `kernels`: that are wanted; one with template arguments ("fill<4>") is instantiated. `options`:
-// of NVRTC and nvcc. The options of the project (core/files/compile_commands.h) stand before them.
+// of NVRTC and nvcc. The options of the project (core/files/compile_commands.h) stand before them;
+// headers that are not found with them are looked for in the folders above the source, and in those
+// beside these.
 // Throws InputError with the compiler's first error, DeviceError where there is no compiler.
 CompiledSource compile_cuda_source(const std::string& path, const std::string& text,
                                    const std::string& architecture,
                                    const std::vector<std::string>& options,
                                    const std::vector<std::string>& kernels);
-
-// The line of a compiler's messages that says what is wrong first, and how many more do.
-std::string first_error(const std::string& said);
 
 // What is to be said where a kernel that is wanted is not there: that it is a template, and how it
 // is instantiated; empty: nothing.

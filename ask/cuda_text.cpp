@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ask/cuda_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <functional>
@@ -281,6 +283,10 @@ bool may_be_of_device(std::string_view head, const std::set<std::string>& macros
     return false;
 }
 
+bool is_error(std::string_view line) {
+    return line.find("error") != line.npos || line.find("fatal") != line.npos;
+}
+
 }  // namespace
 
 std::vector<SourceKernel> kernels_of_text(std::string_view text) {
@@ -324,6 +330,28 @@ std::string without_host_functions(std::string_view text) {
                                   left.begin() + static_cast<std::ptrdiff_t>(begin));
     }).run();
     return left;
+}
+
+std::string first_error(const std::string& said) {
+    std::string log = said;
+    // What stands before the compiler's own words (Nvrtc::compile).
+    constexpr std::string_view status = "NVRTC_ERROR_COMPILATION: ";
+    if (const std::size_t at = log.find(status); at != log.npos) log.erase(0, at + status.size());
+    std::string first;
+    int more = 0;
+    for (std::size_t begin = 0; begin < log.size();) {
+        const std::size_t end = std::min(log.find('\n', begin), log.size());
+        const std::string line = log.substr(begin, end - begin);
+        begin = end + 1;
+        const bool counts = line.find(" detected in ") != std::string::npos;
+        if (!is_error(line) || counts) continue;
+        if (first.empty())
+            first = line;
+        else if (line.find("error:") != std::string::npos)
+            ++more;
+    }
+    if (first.empty()) return log.empty() ? "it says nothing" : log;
+    return more == 0 ? first : fmt::format("{} (and {} more)", first, more);
 }
 
 }  // namespace occupipe::analysis

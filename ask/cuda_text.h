@@ -24,4 +24,7 @@ std::vector<SourceKernel> kernels_of_text(std::string_view text);
 // capitals that may) nor constexpr. Lines stay where they are.
 std::string without_host_functions(std::string_view text);
 
+// The line of a compiler's messages that says what is wrong first, and how many more do.
+std::string first_error(const std::string& said);
+
 }  // namespace occupipe::analysis

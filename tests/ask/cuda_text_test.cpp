@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "ask/cuda_source.h"
-
 namespace occupipe::analysis {
 namespace {
 

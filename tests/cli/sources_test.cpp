@@ -289,6 +289,12 @@ TEST_F(SourcesCompiled, OptionsOfTheProject) {
     if (refused_without_compiler(run)) return;
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, HasSubstr("42"));
+    // Without such a file the header is found beside the folders above.
+    std::filesystem::remove(folder.path / "compile_commands.json");
+    const ProgramRun found = execute(path, {"--arch", "sm_80", "--grid", "1", "--block", "1",
+                                            "--args", "a=i32[1]", "--compiler-option", "-DMORE=2"});
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    EXPECT_THAT(found.err, HasSubstr("with -I" + (folder.path / "include").string()));
 }
 
 TEST_F(SourcesCompiled, SaysTheFirstErrorAndHowToGetNvcc) {

@@ -3,13 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace occupipe::bench {
 namespace {
 
-// Of x86-64 Linux, as nvcc sees them there.
+// Of x86-64 Linux, as nvcc sees them there; libcu++ has its own, which is the one that other
+// headers of it want.
 constexpr const char* integers = R"(#pragma once
+#if __has_include(<cuda/std/cstdint>)
+#include <cuda/std/cstdint>
+#else
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -55,6 +60,7 @@ typedef unsigned long uint_fast64_t;
 #define UINT64_C(c) c##UL
 #define UINT32_C(c) c##U
 #define INT32_C(c) c
+#endif
 )";
 
 constexpr const char* limits = R"(#pragma once
@@ -202,34 +208,46 @@ constexpr Fixed of_c_in_cpp[] = {
     {"cctype", ""},
     {"cstdarg", ""},
     {"csignal", ""},
-};
-
-// Those that libcu++ has, too, and what of the built-in functions stands for them without it.
-constexpr Fixed of_libcuxx[] = {
     {"cmath",
      "using ::sqrt; using ::fabs; using ::abs; using ::exp; using ::log; using ::pow; "
      "using ::sin; using ::cos; using ::tan; using ::tanh; using ::floor; using ::ceil; "
      "using ::fmax; using ::fmin; using ::fma; using ::isnan; using ::isinf; "
      "using ::round; using ::log2; using ::exp2; using ::atan2;"},
-    {"algorithm", "using ::min; using ::max;"},
-    {"array", ""},
-    {"atomic", ""},
-    {"bit", ""},
+};
+
+// What libcu++ stands in for where it is: these names of it, not all, since its own functions
+// beside built-in ones would leave `using namespace std` a choice.
+constexpr Fixed of_libcuxx[] = {
+    {"array", "array get"},
+    {"atomic",
+     "atomic memory_order memory_order_relaxed memory_order_acquire memory_order_release "
+     "memory_order_acq_rel memory_order_seq_cst"},
+    {"bit", "bit_cast countl_zero countr_zero popcount has_single_bit"},
     {"chrono", ""},
-    {"complex", ""},
-    {"concepts", ""},
-    {"functional", ""},
-    {"initializer_list", ""},
-    {"iterator", ""},
-    {"limits", ""},
+    {"complex", "complex real imag norm conj polar"},
+    {"concepts", "same_as convertible_to integral floating_point"},
+    {"functional", "plus minus multiplies divides less greater equal_to negate"},
+    {"initializer_list", "initializer_list"},
+    {"iterator", "begin end distance advance iterator_traits"},
+    {"limits", "numeric_limits"},
     {"new", ""},
     {"numeric", ""},
-    {"optional", ""},
+    {"optional", "optional nullopt"},
     {"ratio", ""},
-    {"span", ""},
-    {"tuple", ""},
-    {"type_traits", ""},
-    {"utility", ""},
+    {"span", "span"},
+    {"tuple", "tuple make_tuple tie get"},
+    {"type_traits",
+     "integral_constant true_type false_type bool_constant is_same is_same_v is_integral "
+     "is_integral_v is_floating_point is_floating_point_v is_arithmetic is_arithmetic_v is_signed "
+     "is_signed_v is_unsigned is_unsigned_v is_pointer is_pointer_v is_const is_void is_void_v "
+     "is_base_of is_base_of_v is_convertible is_convertible_v is_trivially_copyable "
+     "is_trivially_copyable_v enable_if enable_if_t conditional conditional_t remove_cv "
+     "remove_cv_t remove_const remove_const_t remove_reference remove_reference_t remove_pointer "
+     "remove_pointer_t decay decay_t make_signed make_signed_t make_unsigned make_unsigned_t "
+     "underlying_type underlying_type_t common_type common_type_t void_t declval"},
+    {"utility",
+     "pair make_pair move forward swap declval exchange index_sequence "
+     "make_index_sequence integer_sequence"},
     {"variant", ""},
 };
 
@@ -280,13 +298,20 @@ std::vector<Header> made(bool with_cuda) {
         all.push_back(
             {one.name, fmt::format("#pragma once\n#include <{}.h>\nnamespace std {{ {} }}\n",
                                    one.name + 1, one.text)});
-    for (const Fixed& one : of_libcuxx)
-        all.push_back(
-            {one.name,
-             fmt::format("#pragma once\n#include <math.h>\n#if __has_include(<cuda/std/{0}>)\n"
-                         "#include <cuda/std/{0}>\nnamespace std {{ using namespace cuda::std; }}\n"
-                         "#else\nnamespace std {{ {1} }}\n#endif\n",
-                         one.name, one.text)});
+    all.push_back({"algorithm", "#pragma once\nnamespace std { using ::min; using ::max; }\n"});
+    for (const Fixed& one : of_libcuxx) {
+        std::string names;
+        for (std::string_view rest = one.text; !rest.empty();) {
+            const std::size_t end = std::min(rest.find(' '), rest.size());
+            names += fmt::format("using ::cuda::std::{};\n", rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        all.push_back({one.name, fmt::format("#pragma once\nnamespace std {{}}\n"
+                                             "#if __has_include(<cuda/std/{0}>)\n"
+                                             "#include <cuda/std/{0}>\n"
+                                             "namespace std {{\n{1}}}\n#endif\n",
+                                             one.name, names)});
+    }
     for (const char* name : of_hosts) all.push_back({name, "#pragma once\nnamespace std {}\n"});
     if (with_cuda)
         for (const Fixed& one : of_cuda) add(one);
