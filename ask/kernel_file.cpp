@@ -2,66 +2,47 @@
 #include "ask/kernel_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <optional>
+#include <set>
 
+#include "ask/cuda_source.h"
 #include "bench/cuda/driver/find_cuda.h"
-#include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/driver/opencl_c.h"
 #include "bench/cuda/driver/ptxas.h"
 #include "core/architectures.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "extract/signature.h"
+#include "isa/containers/device_images.h"
 #include "isa/decode.h"
 
 namespace occupipe::analysis {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string known() { return "known are " + architectures_in_words(); }
 
-// "sm_90a" is code of 90.
-int number_of(const std::string& architecture) {
+// "sm_90a" is code of 90. None: it is not executed.
+std::optional<int> executed_number(const std::string& architecture) {
     int number = 0;
-    const bool shaped = architecture.starts_with("sm_") && architecture.size() > 3;
-    if (shaped)
-        for (const char c : architecture.substr(3))
-            if (c >= '0' && c <= '9' && number < 1000) number = number * 10 + (c - '0');
+    if (!architecture.starts_with("sm_")) return std::nullopt;
+    for (const char c : architecture.substr(3))
+        if (c >= '0' && c <= '9' && number < 1000) number = number * 10 + (c - '0');
     const std::string plain = fmt::format("sm_{}", number);
-    if (!shaped || !isa::known_architecture(number) ||
+    if (!isa::known_architecture(number) ||
         (architecture != plain && architecture != plain + "a" && architecture != plain + "f"))
-        throw InputError(fmt::format("--arch {}: is not an architecture that is executed; {}",
-                                     architecture, known()));
+        return std::nullopt;
     return number;
 }
 
-// The ".target sm_90" of PTX; empty where it has none.
-std::string target_of(const std::string& ptx) {
-    constexpr std::string_view word = ".target";
-    const std::size_t at = ptx.find(word);
-    if (at == std::string::npos) return {};
-    const std::size_t begin = ptx.find_first_not_of(" \t", at + word.size());
-    if (begin == std::string::npos) return {};
-    return ptx.substr(begin, ptx.find_first_of(", \t\r\n", begin) - begin);
-}
-
-std::vector<std::string> include_options(const fs::path& source) {
-    std::vector<std::string> options;
-    const fs::path folder = source.has_parent_path() ? source.parent_path() : fs::path(".");
-    options.push_back("--include-path=" + folder.string());
-    for (const fs::path& toolkit : bench::cuda_folders(bench::Surroundings::of_this_process())) {
-        std::error_code none;
-        if (!fs::exists(toolkit / "include" / "cuda_fp16.h", none)) continue;
-        // From CUDA 13 on, libcu++ and CUB, which cooperative_groups.h needs, have their own
-        // folder.
-        for (const fs::path& folder_of_headers :
-             {toolkit / "include", toolkit / "include" / "cccl"})
-            if (fs::exists(folder_of_headers, none))
-                options.push_back("--include-path=" + folder_of_headers.string());
-        break;
-    }
-    return options;
+int number_of(const std::string& architecture) {
+    const std::optional<int> number = executed_number(architecture);
+    if (!number)
+        throw InputError(fmt::format("--arch {}: is not an architecture that is executed; {}",
+                                     architecture, known()));
+    return *number;
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& architecture,
@@ -101,21 +82,26 @@ void compile_opencl_c(KernelFile& file, const std::string& architecture,
     }
 }
 
-bench::NvrtcOutput compiled(const std::string& path, const std::string& text,
-                            const std::string& architecture,
-                            const std::vector<std::string>& options) {
+[[noreturn]] void refuse_without_architecture(const std::string& path) {
+    throw InputError(path +
+                     ": --arch sm_NN says what to compile it for (or 'architecture' in "
+                     "the launch file)");
+}
+
+bool has_kernel(const isa::Cubin& cubin, const std::string& name) {
     try {
-        if (path.ends_with(".ptx")) {
-            std::vector<std::string> all = {"--generate-line-info"};
-            all.insert(all.end(), options.begin(), options.end());
-            return bench::assemble_ptx(text, architecture, all);
-        }
-        std::vector<std::string> all = include_options(path);
-        all.emplace_back("-lineinfo");
-        all.insert(all.end(), options.begin(), options.end());
-        return bench::nvrtc().compile(text, architecture, all, fs::path(path).filename().string());
-    } catch (const bench::CompileError& error) {
-        refuse(path, architecture, error);
+        extract::find_kernel(cubin, name);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+std::vector<isa::DeviceImage> images_in(const std::string& path, const std::string& bytes) {
+    try {
+        return isa::device_images(bytes);
+    } catch (const InputError& error) {
+        throw InputError(path + ": " + error.what());
     }
 }
 
@@ -124,58 +110,261 @@ isa::Cubin machine_code(const std::string& path, const std::string& bytes) {
         isa::Cubin cubin = isa::read_cubin(bytes);
         cubin.file = path;
         if (!cubin.architecture)
-            throw InputError(
-                fmt::format("machine code of an architecture that is not known; {}", known()));
+            throw InputError(cubin.named_architecture
+                                 ? fmt::format("machine code of sm_{}, which is not read; {}",
+                                               *cubin.named_architecture, known())
+                                 : "machine code of an architecture that is not known; " + known());
         return cubin;
     } catch (const InputError& error) {
         throw InputError(path + ": " + error.what());
     }
 }
 
-}  // namespace
-
-KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
-                            const std::vector<std::string>& asked, const std::string& clang,
-                            const std::vector<std::string>& usual_options) {
-    const std::vector<std::string>& options = asked.empty() ? usual_options : asked;
-    const std::string text = read_text_file(path);
+KernelFile assembled(const std::string& path, const std::string& ptx, const std::string& target,
+                     const std::vector<std::string>& options) {
+    std::vector<std::string> all = {"--generate-line-info"};
+    all.insert(all.end(), options.begin(), options.end());
     KernelFile file;
+    try {
+        bench::NvrtcOutput output = bench::assemble_ptx(ptx, target, all);
+        file.bytes = std::move(output.cubin);
+        file.compiler = output.compiler;
+    } catch (const bench::CompileError& error) {
+        refuse(path, target, error);
+    }
     file.path = path;
-    const bool elf = text.starts_with("\177ELF");
-    const bool opencl = !elf && path.ends_with(".cl");
-    const bool source = opencl || (!elf && path.ends_with(".cu"));
-    const bool ptx = !elf && path.ends_with(".ptx");
-    if (!architecture.empty()) number_of(architecture);
-    if (!source && !ptx) {
-        if (!asked.empty())
-            throw InputError(path + ": is compiled already; --compiler option is for source");
-        file.cubin = machine_code(path, text);
-        file.bytes = text;
-        if (!architecture.empty() && number_of(architecture) != *file.cubin.architecture)
-            throw InputError(fmt::format("{}: is machine code of sm_{}, not of {}", path,
-                                         *file.cubin.architecture, architecture));
-        return file;
-    }
-    std::string target = architecture;
-    if (target.empty() && ptx) target = target_of(text);
-    if (target.empty())
-        throw InputError(path +
-                         ": --arch sm_NN says what to compile it for (or 'architecture' in "
-                         "the launch file)");
-    number_of(target);
-    if (opencl) {
-        compile_opencl_c(file, target, options, clang);
-        file.cubin = machine_code(path, file.bytes);
-        return file;
-    }
-    bench::NvrtcOutput output = compiled(path, text, target, options);
-    file.cubin = machine_code(path, output.cubin);
-    file.bytes = std::move(output.cubin);
-    file.ptx = std::move(output.ptx);
-    file.compiler = output.compiler;
-    file.options = {"--gpu-architecture=" + target, ptx ? "--generate-line-info" : "-lineinfo"};
+    file.cubin = machine_code(path, file.bytes);
+    file.ptx = ptx;
+    file.options = {"--gpu-architecture=" + target, "--generate-line-info"};
     file.options.insert(file.options.end(), options.begin(), options.end());
     return file;
+}
+
+KernelFile compiled(const std::string& path, const std::string& text, const std::string& target,
+                    const std::vector<std::string>& options,
+                    const std::vector<std::string>& kernels) {
+    CompiledSource made = compile_cuda_source(path, text, target, options, kernels);
+    KernelFile file;
+    file.path = path;
+    file.cubin = machine_code(path, made.output.cubin);
+    file.cubin.also_called = std::move(made.output.lowered);
+    file.bytes = std::move(made.output.cubin);
+    file.ptx = std::move(made.output.ptx);
+    file.compiler = made.output.compiler;
+    file.note = std::move(made.note);
+    file.options = {"--gpu-architecture=" + target, "-lineinfo"};
+    file.options.insert(file.options.end(), options.begin(), options.end());
+    const auto launchable = [](const isa::Kernel& one) { return !one.is_function; };
+    const bool none = std::ranges::none_of(file.cubin.kernels, launchable);
+    for (const std::string& one : none&& kernels.empty() ? std::vector<std::string>{""} : kernels)
+        if (none || !has_kernel(file.cubin, one))
+            if (const std::string said = about_templates(path, text, one); !said.empty())
+                throw InputError(fmt::format("{}: {}", path, said));
+    return file;
+}
+
+bool is_code_of(const isa::DeviceImage& image, int architecture) {
+    return image.kind == isa::DeviceImage::Kind::machine_code && image.architecture == architecture;
+}
+
+// As a driver chooses: code of the architecture, else of the last one before it in its generation.
+int code_for(const std::vector<isa::DeviceImage>& images, int architecture) {
+    int best = 0;
+    for (const isa::DeviceImage& one : images)
+        if (one.architecture <= architecture && one.architecture / 10 == architecture / 10 &&
+            is_code_of(one, one.architecture) && isa::known_architecture(one.architecture))
+            best = std::max(best, one.architecture);
+    return best;
+}
+
+std::string names_of(const std::vector<isa::DeviceImage>& images) {
+    std::vector<std::string> names;
+    for (const isa::DeviceImage& one : images)
+        if (std::ranges::find(names, one.name()) == names.end()) names.push_back(one.name());
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    return text;
+}
+
+// Which architecture's code is taken of a file that holds images; none where that is not said.
+std::optional<int> architecture_of_images(const std::vector<isa::DeviceImage>& images,
+                                          const CompileRequest& request) {
+    if (!request.architecture.empty()) return number_of(request.architecture);
+    std::set<int> code, ptx;
+    for (const isa::DeviceImage& one : images) {
+        if (one.kind == isa::DeviceImage::Kind::ptx)
+            ptx.insert(one.architecture);
+        else if (isa::known_architecture(one.architecture))
+            code.insert(one.architecture);
+    }
+    if (code.size() == 1) return *code.begin();
+    if (!request.preferred_architecture.empty()) return number_of(request.preferred_architecture);
+    if (code.empty() && ptx.size() == 1 && isa::known_architecture(*ptx.begin()))
+        return *ptx.begin();
+    return std::nullopt;
+}
+
+std::string ptx_beside(const std::vector<isa::DeviceImage>& images, std::size_t container) {
+    for (const isa::DeviceImage& one : images)
+        if (one.container == container && one.kind == isa::DeviceImage::Kind::ptx) return one.bytes;
+    return {};
+}
+
+std::vector<KernelFile> files_of_images(const std::string& path,
+                                        const std::vector<isa::DeviceImage>& images,
+                                        const CompileRequest& request) {
+    const std::optional<int> architecture = architecture_of_images(images, request);
+    if (!architecture)
+        throw InputError(
+            fmt::format("{}: holds code for {}: --arch says which", path, names_of(images)));
+    std::vector<KernelFile> files;
+    const int number = code_for(images, *architecture);
+    const bool linked = std::ranges::any_of(images, [&](const isa::DeviceImage& one) {
+        return is_code_of(one, number) && !one.relocatable;
+    });
+    for (const isa::DeviceImage& one : images) {
+        // What is linked stands for its parts.
+        if (!is_code_of(one, number) || (linked && one.relocatable)) continue;
+        KernelFile& file = files.emplace_back();
+        file.path = path;
+        file.bytes = one.bytes;
+        file.cubin = machine_code(path, one.bytes);
+        file.ptx = ptx_beside(images, one.container);
+    }
+    if (!files.empty()) return files;
+    std::set<std::size_t> done;
+    for (const isa::DeviceImage& one : images) {
+        if (one.kind != isa::DeviceImage::Kind::ptx || one.architecture > *architecture ||
+            !done.insert(one.container).second)
+            continue;
+        files.push_back(
+            assembled(path, one.bytes, fmt::format("sm_{}", *architecture), request.options));
+        files.back().note = fmt::format("{}: compiled by ptxas from its {}", path, one.name());
+    }
+    if (files.empty())
+        throw InputError(fmt::format("{}: holds no code for sm_{}, but for {}", path, *architecture,
+                                     names_of(images)));
+    return files;
+}
+
+std::vector<KernelFile> files_of_ptx(const std::string& path, const std::string& text,
+                                     const CompileRequest& request,
+                                     const std::vector<std::string>& options) {
+    std::vector<KernelFile> files;
+    std::set<std::string> targets;
+    const std::vector<std::string> texts = isa::ptx_texts(text);
+    for (const std::string& one : texts) targets.insert(isa::ptx_target(one));
+    std::string target = request.architecture;
+    const std::string own = targets.size() == 1 ? *targets.begin() : "";
+    if (target.empty() && executed_number(own)) target = own;
+    if (target.empty()) target = request.preferred_architecture;
+    if (target.empty() && !own.empty())
+        throw InputError(fmt::format(
+            "{}: is PTX for {}, whose machine code is not read: --arch says what to compile it "
+            "for; {}",
+            path, own, known()));
+    if (target.empty()) refuse_without_architecture(path);
+    for (const std::string& one : texts) {
+        // Of several targets of one text the architecture's own is taken, or what becomes it.
+        if (targets.contains(target) && isa::ptx_target(one) != target) continue;
+        files.push_back(assembled(path, one, target, options));
+    }
+    return files;
+}
+
+}  // namespace
+
+bool is_source(const std::string& path) {
+    return path.ends_with(".cu") || path.ends_with(".cuh") || path.ends_with(".cl");
+}
+
+std::vector<KernelFile> read_kernel_files(const std::string& path, const CompileRequest& asked) {
+    CompileRequest request = asked;
+    std::erase(request.kernels, "");
+    const std::vector<std::string>& options =
+        request.options.empty() ? request.usual_options : request.options;
+    const std::string text = read_text_file(path);
+    if (!request.architecture.empty()) number_of(request.architecture);
+    const bool elf = text.starts_with("\177ELF");
+    if (!elf && path.ends_with(".ptx")) return files_of_ptx(path, text, request, options);
+    if (elf || !is_source(path)) {
+        const std::vector<isa::DeviceImage> images =
+            isa::is_cubin(text) ? std::vector<isa::DeviceImage>{} : images_in(path, text);
+        const bool has_ptx = std::ranges::any_of(images, [](const isa::DeviceImage& one) {
+            return one.kind == isa::DeviceImage::Kind::ptx;
+        });
+        if (!request.options.empty() && !has_ptx)
+            throw InputError(path + ": is compiled already; --compiler option is for source");
+        if (!images.empty()) return files_of_images(path, images, request);
+        if (isa::is_host_object(text))
+            throw InputError(path + ": is code for the host, with no CUDA code in it");
+        if (!elf && isa::ptx_texts(text).front() != text)
+            return files_of_ptx(path, text, request, options);
+        if (!elf)
+            throw InputError(fmt::format(
+                "{}: holds no machine code (a cubin, or what has one in it); source is named .cu, "
+                ".cuh, .cl or .ptx",
+                path));
+        KernelFile file;
+        file.path = path;
+        file.cubin = machine_code(path, text);
+        file.bytes = text;
+        if (!request.architecture.empty() &&
+            number_of(request.architecture) != *file.cubin.architecture)
+            throw InputError(fmt::format("{}: is machine code of sm_{}, not of {}", path,
+                                         *file.cubin.architecture, request.architecture));
+        std::vector<KernelFile> files;
+        files.push_back(std::move(file));
+        return files;
+    }
+    const std::string& target =
+        request.architecture.empty() ? request.preferred_architecture : request.architecture;
+    if (target.empty()) refuse_without_architecture(path);
+    std::vector<KernelFile> files;
+    if (path.ends_with(".cl")) {
+        KernelFile& file = files.emplace_back();
+        file.path = path;
+        compile_opencl_c(file, target, options, request.clang);
+        file.cubin = machine_code(path, file.bytes);
+    } else {
+        files.push_back(compiled(path, text, target, options, request.kernels));
+    }
+    return files;
+}
+
+KernelFile read_kernel_file(const std::string& path, const CompileRequest& request) {
+    std::vector<KernelFile> files = read_kernel_files(path, request);
+    if (files.size() == 1) return std::move(files.front());
+    std::vector<std::string> names;
+    KernelFile* found = nullptr;
+    std::size_t with_kernels = 0;
+    for (KernelFile& one : files) {
+        const std::size_t before = names.size();
+        for (const isa::Kernel& kernel : one.cubin.kernels)
+            if (!kernel.is_function) names.push_back(extract::readable_name(kernel.name));
+        if (names.size() == before) continue;
+        ++with_kernels;
+        const bool wanted = std::ranges::any_of(
+            request.kernels, [&](const std::string& name) { return has_kernel(one.cubin, name); });
+        if (found == nullptr && wanted) found = &one;
+    }
+    if (found == nullptr && with_kernels == 1)
+        for (KernelFile& one : files)
+            if (!one.cubin.kernels.empty()) found = &one;
+    if (found != nullptr) return std::move(*found);
+    if (names.empty()) throw InputError("there is no kernel in " + path);
+    throw InputError(fmt::format("which kernel of {}? --kernel NAME; there are: {}", path,
+                                 fmt::join(names, ", ")));
+}
+
+KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
+                            const std::vector<std::string>& options, const std::string& clang,
+                            const std::vector<std::string>& usual_options) {
+    return read_kernel_file(path, {.architecture = architecture,
+                                   .options = options,
+                                   .usual_options = usual_options,
+                                   .clang = clang});
 }
 
 }  // namespace occupipe::analysis

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels as files: CUDA (.cu), OpenCL C (.cl), PTX (.ptx) or machine code (.cubin).
+// Kernels as files: CUDA (.cu, .cuh), OpenCL C (.cl), PTX (.ptx, also as cuobjdump prints it),
+// machine code (.cubin), and what holds some of these: fat binaries, host objects, executables,
+// libraries.
 #pragma once
 
 #include <string>
@@ -20,13 +22,34 @@ struct KernelFile {
     std::string note;
 };
 
-// Compiles what is not compiled, with line numbers. `architecture`: "sm_90"; may be empty for PTX
-// (its .target) and machine code, which has to be of it where it is given. `options`: of NVRTC,
-// ptxas or clang; "-Xptxas=OPTION" of ptxas for OpenCL C, too. `clang`: a program for OpenCL C;
-// empty: searched (bench/cuda/driver/opencl_c.h). `usual_options`: where there are none; machine
-// code does without them. Throws InputError; DeviceError where a compiler is needed and not there.
+struct CompileRequest {
+    // "sm_90"; may be empty for PTX (its .target), machine code, which has to be of it where it is
+    // given, and files with code for one architecture.
+    std::string architecture = {};
+    // Taken where `architecture` is empty and the file leaves a choice: that of a profile.
+    std::string preferred_architecture = {};
+    // Of NVRTC and nvcc, ptxas or clang; "-Xptxas=OPTION" of ptxas for OpenCL C, too.
+    std::vector<std::string> options = {};
+    std::vector<std::string> usual_options = {};  // where there are none; machine code does without
+    std::string clang = {};  // for OpenCL C; empty: searched (bench/cuda/driver/opencl_c.h)
+    // That are wanted: templates are instantiated ("fill<4>"), and of several images of code the
+    // one that has them is taken. Empty names are passed over.
+    std::vector<std::string> kernels = {};
+};
+
+// Compiles what is not compiled, with line numbers. Throws InputError; DeviceError where a compiler
+// is needed and not there.
+KernelFile read_kernel_file(const std::string& path, const CompileRequest& request);
+
+// Every image of the architecture that the file holds, one for each text that was compiled; of
+// other files the one that read_kernel_file() returns.
+std::vector<KernelFile> read_kernel_files(const std::string& path, const CompileRequest& request);
+
 KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
                             const std::vector<std::string>& options, const std::string& clang = {},
                             const std::vector<std::string>& usual_options = {});
+
+// Whether the name is one of source, which `architecture` says what to compile for.
+bool is_source(const std::string& path);
 
 }  // namespace occupipe::analysis

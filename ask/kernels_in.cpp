@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -347,8 +348,13 @@ void set_sample(const std::string& text, KernelsInOptions& options) {
 }
 
 bool names_kernels(const std::string& path) {
-    return path.ends_with(".cu") || path.ends_with(".cl") || path.ends_with(".ptx") ||
-           path.ends_with(".cubin");
+    if (is_source(path)) return true;
+    for (const char* suffix : {".ptx", ".cubin", ".fatbin", ".o", ".obj", ".so", ".a", ".exe"})
+        if (path.ends_with(suffix)) return true;
+    // Executables have no suffix that says so.
+    std::ifstream file(path, std::ios::binary);
+    std::string begin(4, '\0');
+    return file.read(begin.data(), 4) && begin == "\177ELF";
 }
 
 KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,

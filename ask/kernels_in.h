@@ -147,7 +147,8 @@ inline constexpr const char* no_group_warps_of_code =
     "--group-warps is for kernel graphs: the warps of a group of machine code execute what they "
     "did with the group that --block or the launch file gives them";
 
-// Whether a file is taken for CUDA or OpenCL C source, PTX or machine code, by its name.
+// Whether a file is taken for CUDA or OpenCL C source, PTX or what holds machine code: by its
+// name, or as an ELF file.
 bool names_kernels(const std::string& path);
 
 }  // namespace occupipe::analysis

@@ -25,6 +25,15 @@ const std::string* first_kernel(const std::vector<PlanStep>& steps) {
     return nullptr;
 }
 
+void add_kernels(const std::vector<PlanStep>& steps, std::vector<std::string>& kernels) {
+    for (const PlanStep& step : steps) {
+        if (const auto* launch = std::get_if<KernelLaunch>(&step))
+            kernels.push_back(launch->kernel);
+        if (const auto* repeat = std::get_if<RepeatSteps>(&step))
+            add_kernels(repeat->steps, kernels);
+    }
+}
+
 // How many launches of the kernel were changed.
 int change_launches(std::vector<PlanStep>& steps, const std::string& kernel,
                     const CodeSource& source) {
@@ -117,16 +126,26 @@ std::string architecture_for(const std::string& asked, const LaunchPlan& plan,
                              const std::string& file, const GpuProfile* profile) {
     if (!asked.empty()) return asked;
     if (!plan.architecture.empty()) return plan.architecture;
-    if (profile != nullptr && (file.ends_with(".cu") || file.ends_with(".cl")))
-        return architecture_of(*profile);
+    if (profile != nullptr && is_source(file)) return architecture_of(*profile);
     return {};
+}
+
+CompileRequest compile_request(const LaunchPlan& plan, const GpuProfile* profile) {
+    CompileRequest request{.usual_options = plan.compiler_options};
+    if (profile != nullptr) request.preferred_architecture = architecture_of(*profile);
+    add_kernels(plan.steps, request.kernels);
+    return request;
 }
 
 KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan,
                         const GpuProfile* profile) {
     const std::string file = kernels_of(source, plan);
-    return read_kernel_file(file, architecture_for(source.architecture, plan, file, profile),
-                            source.compiler_options, source.clang, plan.compiler_options);
+    CompileRequest request = compile_request(plan, profile);
+    request.architecture = architecture_for(source.architecture, plan, file, profile);
+    request.options = source.compiler_options;
+    request.clang = source.clang;
+    request.kernels.push_back(source.kernel);
+    return read_kernel_file(file, request);
 }
 
 std::string source_path(const KernelSource& source) {

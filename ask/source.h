@@ -77,6 +77,10 @@ std::string kernels_of(const CodeSource& source, const LaunchPlan& plan);
 std::string architecture_for(const std::string& asked, const LaunchPlan& plan,
                              const std::string& file, const GpuProfile* profile);
 
+// With the kernels that the plan launches, its own compiler options, and the profile's architecture
+// where the file leaves a choice.
+CompileRequest compile_request(const LaunchPlan& plan, const GpuProfile* profile);
+
 // Reads it, and compiles it where that is needed.
 KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan,
                         const GpuProfile* profile);

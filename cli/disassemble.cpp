@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "ask/kernel_file.h"
-#include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
@@ -13,8 +12,8 @@
 #include "core/architectures.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "extract/signature.h"
 #include "isa/cubin.h"
-#include "isa/decode.h"
 #include "report/text/machine_code.h"
 
 namespace occupipe::cli {
@@ -30,75 +29,50 @@ struct Request {
     bool bits = false;
 };
 
-std::string machine_code(const Request& request) {
-    if (request.file.ends_with(".cl")) {
-        analysis::KernelFile file = analysis::read_kernel_file(request.file, request.architecture,
-                                                               request.compiler_options);
-        if (!file.note.empty()) fmt::print(stderr, "occupipe: note: {}\n", file.note);
-        return std::move(file.bytes);
-    }
-    std::string bytes = read_text_file(request.file);
-    if (!request.file.ends_with(".cu")) {
-        if (!request.architecture.empty()) {
-            throw InputError("--arch is for source (.cu, .cl); " + request.file +
-                             " says itself what it is for");
-        }
-        if (!request.compiler_options.empty()) {
-            throw InputError("--compiler option is for source (.cu, .cl); " + request.file +
-                             " is compiled already");
-        }
-        return bytes;
-    }
-    if (request.architecture.empty()) {
-        throw InputError(request.file + ": --arch sm_NN says what to compile it for");
-    }
-    return bench::nvrtc().compile(bytes, request.architecture, request.compiler_options).cubin;
+// The whole text, or the kernel of this name, which may be that of a function.
+std::vector<const isa::Kernel*> chosen(const isa::Cubin& cubin, const std::string& name) {
+    std::vector<const isa::Kernel*> kernels;
+    for (const isa::Kernel& one : cubin.kernels)
+        if (name.empty() || one.name == name) kernels.push_back(&one);
+    if (kernels.empty() && !name.empty()) kernels.push_back(&extract::find_kernel(cubin, name));
+    return kernels;
 }
 
-int architecture_of(const Request& request, const isa::Cubin& cubin) {
-    if (!cubin.architecture) {
-        throw InputError(request.file +
-                         ": machine code of an architecture that is not known; known are " +
-                         architectures_in_words());
-    }
-    return *cubin.architecture;
+std::vector<analysis::KernelFile> files_of(const Request& request) {
+    const analysis::CompileRequest compile{.architecture = request.architecture,
+                                           .options = request.compiler_options,
+                                           .kernels = {request.kernel}};
+    std::vector<analysis::KernelFile> files;
+    if (request.kernel.empty() && request.cubin.empty())
+        files = analysis::read_kernel_files(request.file, compile);
+    else
+        files.push_back(analysis::read_kernel_file(request.file, compile));
+    return files;
 }
 
 void disassemble(const Request& request) {
     keep_apart({{"FILE", request.file}}, {{"--output", request.cubin}});
-    const std::string bytes = machine_code(request);
-    const isa::Cubin cubin = [&] {
-        try {
-            isa::Cubin read = isa::read_cubin(bytes);
-            read.file = request.file;
-            return read;
-        } catch (const InputError& error) {
-            throw InputError(request.file + ": " + error.what());
-        }
-    }();
-    const int architecture = architecture_of(request, cubin);
+    const std::vector<analysis::KernelFile> files = files_of(request);
     if (!request.cubin.empty())
-        write_text_file(request.cubin, bytes, request.force ? Overwrite::yes : Overwrite::no);
+        write_text_file(request.cubin, files.front().bytes,
+                        request.force ? Overwrite::yes : Overwrite::no);
     std::size_t unknown = 0;
     std::string first;
-    const auto print = [&](const isa::Kernel& kernel) {
-        const report::Listing listing =
-            report::machine_code_listing(kernel, architecture, request.bits);
-        std::fputs(listing.text.c_str(), stdout);
-        if (unknown == 0 && listing.unknown > 0) first = kernel.name + ": " + listing.first_unknown;
-        unknown += listing.unknown;
-    };
-    if (!request.kernel.empty()) {
-        print(cubin.kernel(request.kernel));
-    } else {
-        if (cubin.kernels.empty()) throw InputError(request.file + ": no kernel in it");
-        const char* separator = "";
-        for (const isa::Kernel& kernel : cubin.kernels) {
+    const char* separator = "";
+    for (const analysis::KernelFile& file : files) {
+        if (!file.note.empty()) fmt::print(stderr, "occupipe: note: {}\n", file.note);
+        for (const isa::Kernel* kernel : chosen(file.cubin, request.kernel)) {
             std::fputs(separator, stdout);
-            print(kernel);
             separator = "\n";
+            const report::Listing listing =
+                report::machine_code_listing(*kernel, *file.cubin.architecture, request.bits);
+            std::fputs(listing.text.c_str(), stdout);
+            if (unknown == 0 && listing.unknown > 0)
+                first = kernel->name + ": " + listing.first_unknown;
+            unknown += listing.unknown;
         }
     }
+    if (*separator == '\0') throw InputError(request.file + ": no kernel in it");
     if (unknown == 0) return;
     fmt::print(stderr, "occupipe: {}: {} instruction{} not understood (?), the first: {}\n",
                request.file, unknown, unknown == 1 ? " is" : "s are", first);
@@ -113,19 +87,24 @@ void add_disassemble(const Command& app) {
         app.subcommand("disassemble",
                        "Print the machine code of kernels, with what the assembler tells the "
                        "scheduler");
-    command.add_option("file", request->file, "Machine code (.cubin), CUDA (.cu) or OpenCL C (.cl)")
+    command
+        .add_option("file", request->file,
+                    "Machine code (.cubin, or a file that holds some), PTX (.ptx), CUDA (.cu) or "
+                    "OpenCL C\n(.cl)")
         .required()
         .type_name("FILE");
     command.add_option("--kernel", request->kernel, "This kernel alone (default: all)")
         .type_name("NAME");
     command
-        .add_option("--arch", request->architecture,
-                    "What to compile source for: " + architectures_in_words())
+        .add_option(
+            "--arch", request->architecture,
+            "What to compile source for, or which code of a file: " + architectures_in_words())
         .type_name("sm_NN");
     command
-        .add_option("--compiler option|--compiler-option", request->compiler_options,
-                    "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include, or to "
-                    "clang; may be\nrepeated")
+        .add_option(
+            "--compiler option|--compiler-option", request->compiler_options,
+            "Handed on to NVRTC or nvcc, such as -lineinfo or -I/usr/local/cuda/include, or to "
+            "clang; may be\nrepeated")
         .type_name("OPTION")
         .one_value_each();
     command

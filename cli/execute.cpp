@@ -220,6 +220,22 @@ void print_unfinished(extract::PlanRun& run, report::ExecutionReport& report,
     std::fflush(stdout);
 }
 
+void warn_of_races(report::ExecutionReport& report) {
+    constexpr std::size_t most = 4;
+    for (const extract::LaunchResult& launch : report.launches) {
+        std::size_t told = 0;
+        for (const extract::Race& race : launch.races) {
+            std::string text = fmt::format("{}: {}", extract::readable_name(launch.kernel->name),
+                                           extract::to_text(race, *launch.kernel));
+            if (++told == most && launch.races.size() > most)
+                text += fmt::format("; and {} more such pairs", launch.races.size() - most);
+            fmt::print(stderr, "occupipe: warning: {}\n", text);
+            report.notes.push_back(std::move(text));
+            if (told == most) break;
+        }
+    }
+}
+
 void execute(const Request& request) {
     LaunchPlan plan;
     if (!request.make_template) plan = plan_of(request.execution);
@@ -257,6 +273,7 @@ void execute(const Request& request) {
         print_unfinished(run, report, request, only);
         throw;
     }
+    warn_of_races(report);
     bool agrees = true;
     for (const BufferCheck& check : plan.checks) {
         report.buffers.push_back(checked(run, plan, check));

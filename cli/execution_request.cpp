@@ -79,12 +79,13 @@ void add_launch_options(const Command& command, ExecutionRequest& request,
     add("--launch", request.launch, "Launch file (YAML): buffers and launches").type_name("FILE");
     if (!command.has_option("--arch"))  // `measure` has its own
         add("--arch", request.architecture,
-            "What to compile source for: " + architectures_in_words() + ", or 90a")
+            "What to compile source for, or which code of a file that holds several:\n" +
+                architectures_in_words() + ", or 90a")
             .type_name("sm_NN");
     add("--compiler option|--compiler-option", request.compiler_options,
-        "Handed on to NVRTC, ptxas or (OpenCL C) clang, such as -fmad=false; may be\n"
-        "repeated. Line numbers, CUDA's headers and the source's own folder are there\n"
-        "without it")
+        "Handed on to NVRTC, nvcc, ptxas or (OpenCL C) clang, such as -fmad=false, -DN=4 or\n"
+        "-Iinclude; may be repeated. Line numbers, CUDA's headers, the source's own folder\n"
+        "and what compile_commands.json says are there without it")
         .type_name("OPTION")
         .one_value_each();
     add("--compiler clang|--clang", request.clang,
@@ -107,8 +108,9 @@ void add_execution_options(const Command& command, ExecutionRequest& request,
     command
         .add_option(
             "kernels", request.kernels,
-            "CUDA (.cu), OpenCL C (.cl), PTX (.ptx) or machine code (.cubin); default: the\n"
-            "launch file's 'source'")
+            "CUDA (.cu, .cuh), OpenCL C (.cl), PTX (.ptx) or machine code (.cubin, or what holds\n"
+            "some: a fat binary, host object, executable, library); default: the launch file's\n"
+            "'source'")
         .type_name("KERNELS");
     add_launch_options(command, request, kernel_help);
     command

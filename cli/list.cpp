@@ -10,6 +10,7 @@
 
 #include "analysis/device/open_device.h"
 #include "analysis/validation/suite.h"
+#include "ask/kernel_list.h"
 #include "ask/shipped_files.h"
 #include "bench/devices.h"
 #include "cli/commands.h"
@@ -147,12 +148,28 @@ void list_kernels(bool json) {
     json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 
+// Of a file of the user.
+void list_kernels_of(const std::string& path, bool json) {
+    const std::vector<analysis::ListedKernel> kernels = analysis::kernels_of_file(path);
+    if (kernels.empty()) throw InputError(path + ": there is no kernel in it");
+    Json all = Json::array();
+    report::TextTable table = table_of({"kernel", "where", "template", "parameters"});
+    for (const analysis::ListedKernel& one : kernels) {
+        table.rows.push_back({one.name, one.where, one.templates, one.parameters});
+        Json entry = {{"name", one.name}, {"where", one.where}, {"parameters", one.parameters}};
+        if (!one.templates.empty()) entry["template"] = one.templates;
+        all.push_back(std::move(entry));
+    }
+    json ? print_json(all) : fmt::print("{}", report::plain_text(table));
+}
+
 }  // namespace
 
 void add_list(const Command& app) {
     struct Arguments {
         report::InstructionListing instructions;
         std::string folder;
+        std::string file;
         bool json = false;
         bool aspects = false;
     };
@@ -163,6 +180,7 @@ void add_list(const Command& app) {
                            .exit_codes = {exit_nothing_to_run_on},
                            .examples = "occupipe list devices\n"
                                        "occupipe list instructions --arch sm_75,sm_90\n"
+                                       "occupipe list kernels saxpy.cu\n"
                                        "occupipe list profiles"});
     command.callback([command] {
         if (!command.chose_subcommand()) {
@@ -206,8 +224,15 @@ void add_list(const Command& app) {
         })
         .add_flag("--all|--aspects", arguments->aspects,
                   "Print what each model takes into account, as Markdown");
-    add("kernels", "Kernels of the suite, with launch files at two sizes",
-        [arguments] { list_kernels(arguments->json); });
+    add("kernels", "Kernels of the suite, with launch files at two sizes; or of a file",
+        [arguments] {
+            arguments->file.empty() ? list_kernels(arguments->json)
+                                    : list_kernels_of(arguments->file, arguments->json);
+        })
+        .add_option("file", arguments->file,
+                    "Source (.cu, .cuh), PTX, machine code or what holds some: its kernels and\n"
+                    "templates of kernels, without compiling it")
+        .type_name("FILE");
     add("profiles", "GPU profiles that come with the program",
         [arguments] { list_profiles(arguments->folder, arguments->json); })
         .add_option("--folder", arguments->folder,

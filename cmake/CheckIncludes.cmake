@@ -40,6 +40,7 @@ confine("^yaml-cpp/"                              "^core/files/[^/]*\\.cpp$")
 confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis/(exchange|sweep))/[^/]*\\.cpp$|(report|cli|automatch/(report|cli))/)")
 confine("^CLI/"                                   "^cli/option\\.cpp$")
 confine("^(nanobind/|Python\\.h$)"                "^python/bindings/")
+confine("^zstd"                                   "^isa/containers/")
 confine("^llvm/"                                  "^automatch/instrument/")
 # Nobody walks a second road from a question to a prediction (ask/answer.h).
 confine("^ask/(memory/|substitutes\\.h|weak_values\\.h)" "^ask/")

@@ -6,9 +6,20 @@ add_library(occupipe::fmt ALIAS occupipe_fmt)
 set_target_properties(occupipe_fmt PROPERTIES EXPORT_NAME fmt)
 target_link_libraries(occupipe_fmt INTERFACE $<IF:$<BOOL:${OCCUPIPE_PORTABLE}>,fmt::fmt-header-only,fmt::fmt>)
 
+# Debian has no package config of it, but an archive, which the portable program takes.
+find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
+if(OCCUPIPE_PORTABLE)
+    find_library(ZSTD_LIBRARY libzstd.a REQUIRED)
+else()
+    find_library(ZSTD_LIBRARY zstd REQUIRED)
+endif()
+add_library(occupipe_zstd INTERFACE)
+add_library(occupipe::zstd ALIAS occupipe_zstd)
+target_link_libraries(occupipe_zstd INTERFACE ${ZSTD_LIBRARY})
+
 # Who may link whom. A component that asks for anything else stops the configuration.
 set(OCCUPIPE_MAY_LINK_core   yaml-cpp nlohmann_json::nlohmann_json occupipe::fmt Threads::Threads)
-set(OCCUPIPE_MAY_LINK_isa    occupipe::core occupipe::fmt Threads::Threads)
+set(OCCUPIPE_MAY_LINK_isa    occupipe::core occupipe::fmt occupipe::zstd Threads::Threads)
 set(OCCUPIPE_MAY_LINK_extract occupipe::core occupipe::isa occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_bench  occupipe::core occupipe::isa benchmark::benchmark OpenCL::OpenCL occupipe::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} Threads::Threads)
 set(OCCUPIPE_MAY_LINK_fit    occupipe::core Ceres::ceres occupipe::fmt)

@@ -113,13 +113,29 @@ constexpr Architecture table[] = {
      {100, 64, 32, 228 * KiB, 227 * KiB, KiB, 128, 64},
      blackwell,
      blackwell_bank},
+    {103,
+     "Blackwell",
+     "sm_103a",
+     {103, 64, 32, 228 * KiB, 227 * KiB, KiB, 128, 64},
+     blackwell,
+     blackwell_bank},
     {120,
      "Blackwell",
      "sm_120a",
      {120, 48, 24, 100 * KiB, 99 * KiB, KiB, 128, 24},
      blackwell,
      blackwell_bank},
+    {121,
+     "Blackwell",
+     "sm_121a",
+     {121, 48, 24, 100 * KiB, 99 * KiB, KiB, 128, 24},
+     blackwell,
+     blackwell_bank},
 };
+
+// Kepler to Volta, and those between that no file of ours was checked for. CUDA's nvcc
+// documentation, "GPU Feature List", and its releases before.
+constexpr int only_named[] = {30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 87, 88, 101, 110};
 
 }  // namespace
 
@@ -133,6 +149,11 @@ const Architecture* find_architecture(int number) {
 const Architecture& architecture_like(int number) {
     const auto* above = std::ranges::upper_bound(table, number, {}, &Architecture::number);
     return above == std::begin(table) ? *above : *std::prev(above);
+}
+
+bool names_architecture(int number) {
+    return find_architecture(number) != nullptr ||
+           std::ranges::find(only_named, number) != std::end(only_named);
 }
 
 std::string architectures_in_words() {

@@ -61,7 +61,10 @@ const Architecture* find_architecture(int number);  // nullptr: not in the table
 // Of a number that is not in the table, the one before it, or the first.
 const Architecture& architecture_like(int number);
 
-// "sm_75, 80, 86, 89, 90, 100 and 120"
+// NVIDIA's numbers of architectures whose code is not read, so that it can be called by its name.
+bool names_architecture(int number);  // of the table or not
+
+// "sm_75, 80, 86, 89, 90, 100, 103, 120 and 121"
 std::string architectures_in_words();
 
 }  // namespace occupipe

@@ -90,9 +90,17 @@ class MemoryObserver::Counter : public isa::GroupObserver {
 public:
     Counter(std::size_t instructions, Touched& touched) : sites(instructions), touched_(touched) {}
 
+    void begin() {
+        if (races) races->begin();
+    }
     void step(std::uint32_t, std::size_t, isa::Mask, isa::Mask) override {}
+    void barrier(bool all) override {
+        if (races) races->barrier(all);
+    }
 
-    void access(std::uint32_t, std::size_t instruction, const isa::MemoryAccess& access) override {
+    void access(std::uint32_t warp, std::size_t instruction,
+                const isa::MemoryAccess& access) override {
+        if (races && access.space == isa::Space::shared) races->access(warp, instruction, access);
         MemorySite& site = sites[instruction][static_cast<std::size_t>(access.space)];
         site.kind = access.kind;
         site.bytes = access.bytes;
@@ -101,6 +109,7 @@ public:
     }
 
     std::vector<std::array<MemorySite, spaces>> sites;
+    std::optional<RaceCheck> races;
 
 private:
     Touched& touched_;
@@ -114,9 +123,15 @@ MemoryObserver::~MemoryObserver() = default;
 
 std::unique_ptr<isa::GroupObserver> MemoryObserver::begin(std::uint64_t) {
     const std::scoped_lock lock(mutex_);
-    if (resting_.empty()) return std::make_unique<Counter>(instructions_, *touched_);
+    if (resting_.empty()) {
+        auto counter = std::make_unique<Counter>(instructions_, *touched_);
+        counter->races = race_check_;
+        counter->begin();
+        return counter;
+    }
     std::unique_ptr<isa::GroupObserver> counter = std::move(resting_.back());
     resting_.pop_back();
+    static_cast<Counter&>(*counter).begin();
     return counter;
 }
 
@@ -142,6 +157,14 @@ std::vector<MemorySite> MemoryObserver::sites() const {
             if (sum.counts.requests > 0) all.push_back(sum);
         }
     }
+    return all;
+}
+
+std::set<Race> MemoryObserver::races() const {
+    std::set<Race> all;
+    for (const auto& observer : resting_)
+        if (const auto& races = static_cast<const Counter&>(*observer).races)
+            all.insert(races->races().begin(), races->races().end());
     return all;
 }
 

@@ -8,9 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "extract/memory_requests.h"
+#include "extract/race_check.h"
 #include "isa/machine/machine.h"
 
 namespace occupipe::extract {
@@ -37,12 +41,16 @@ public:
     MemoryObserver(std::size_t instructions, const isa::GlobalMemory& memory);
     ~MemoryObserver() override;
 
+    // Before the launch: has each group looked at as well.
+    void watch_races(RaceCheck check) { race_check_ = std::move(check); }
+
     std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override;
     void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override;
 
     // After the launch; by instruction, then space. Do not depend on the order of groups.
     std::vector<MemorySite> sites() const;
     Footprint footprint() const;
+    std::set<Race> races() const;
 
 private:
     class Counter;
@@ -50,6 +58,7 @@ private:
 
     std::size_t instructions_;
     std::unique_ptr<Touched> touched_;
+    std::optional<RaceCheck> race_check_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<isa::GroupObserver>> resting_;  // Counters that watch no group
 };

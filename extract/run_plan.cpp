@@ -83,6 +83,12 @@ PlanRun::PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_vi
     make_buffers();
     module_.emplace_back(cubin_, memory_);
     set_symbols();
+    for (const auto& [launch, ready] : ready_) {
+        const std::string why = isa::without_counterpart(module_.front(), *ready.kernel);
+        if (!why.empty())
+            throw InputError(
+                fmt::format("kernel '{}': {}", readable_name(ready.kernel->name), why));
+    }
     // With the addresses: sizes and types of arguments.
     for (const auto& [launch, ready] : ready_)
         pack_parameters(
@@ -251,6 +257,8 @@ void PlanRun::run(const KernelLaunch& launch) {
         };
     }
     MemoryObserver observer(ready.kernel->code.size(), memory_);
+    if (options_->measure_memory && !options_->observe)
+        observer.watch_races(RaceCheck(*module_.front().decoded(*ready.kernel)));
     const isa::LaunchShape shape{.grid = launch.grid,
                                  .block = launch.block,
                                  .dynamic_shared_bytes = ready.dynamic_shared_bytes};
@@ -294,6 +302,7 @@ void PlanRun::run(const KernelLaunch& launch) {
     ++result.times;
     add(result.execution, execution);
     add(result.sites, observer.sites());
+    result.races.merge(observer.races());
     const Footprint footprint = observer.footprint();
     if (footprint.sectors > result.footprint.sectors) result.footprint = footprint;
 }

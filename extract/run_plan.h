@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,7 @@ struct LaunchResult {
     isa::Execution execution;       // sums
     std::vector<MemorySite> sites;  // sums
     Footprint footprint;            // of the repetition with the most
+    std::set<Race> races;
 };
 
 class PlanRun {

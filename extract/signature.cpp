@@ -214,6 +214,8 @@ const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name)
     std::vector<std::string> searched;
     const isa::Kernel* found = nullptr;
     std::size_t matches = 0;
+    if (const auto called = cubin.also_called.find(name); called != cubin.also_called.end())
+        return cubin.kernel(called->second);
     for (const isa::Kernel& kernel : cubin.kernels) {
         if (kernel.is_function) continue;
         if (kernel.name == name) return kernel;

@@ -59,12 +59,14 @@ private:
 
 // Offsets of the fields in use of ELF64's file header, section header and symbol.
 namespace elf {
-constexpr std::uint64_t flags = 0x30, section_table = 0x28, section_size = 0x3a,
+constexpr std::uint64_t kind = 0x10, flags = 0x30, section_table = 0x28, section_size = 0x3a,
                         section_count = 0x3c, section_names = 0x3e;
 constexpr std::uint64_t name = 0, type = 4, offset = 0x18, size = 0x20, link = 0x28, info = 0x2c;
 constexpr std::uint64_t symbol_kind = 4, symbol_section = 6, symbol_value = 8, symbol_size = 16;
 constexpr std::uint32_t rela = 4, rel = 9;
 constexpr std::uint8_t object = 1;
+constexpr std::uint8_t cuda_object = 13;
+constexpr std::uint16_t relocatable = 1;        // kind of file
 constexpr std::uint8_t global_function = 0x12;  // binding and type
 constexpr std::uint16_t header_bytes = 0x40;
 constexpr std::uint64_t symbol_bytes = 24;
@@ -142,6 +144,7 @@ std::vector<CubinSymbol> all_symbols(const std::vector<Section>& all) {
         symbol.size = entries.at<std::uint64_t>(at + elf::symbol_size);
         const auto kind = entries.at<std::uint8_t>(at + elf::symbol_kind);
         symbol.is_object = (kind & 15) == elf::object;
+        symbol.is_cuda_object = (kind & 15) == elf::cuda_object;
         symbol.is_foreign_function = section == 0 && kind == elf::global_function;
         found.push_back(std::move(symbol));
     }
@@ -234,6 +237,7 @@ void read_own_notes(const Bytes& notes, Kernel& kernel) {
 }
 
 constexpr std::string_view text_prefix = ".text.";
+constexpr std::uint64_t most_shared_section = std::uint64_t{1} << 30;
 
 Kernel read_section(const std::vector<Section>& all, const Section& text) {
     Kernel kernel;
@@ -250,7 +254,7 @@ Kernel read_section(const std::vector<Section>& all, const Section& text) {
         read_own_notes(notes->content, kernel);
     }
     if (const Section* shared = find(all, fmt::format(".nv.shared.{}", kernel.name))) {
-        if (shared->size > (std::uint64_t{1} << 30)) fault("too much shared memory");
+        if (shared->size > most_shared_section) fault("too much shared memory");
         kernel.shared_bytes = static_cast<std::int64_t>(shared->size);
     }
     return kernel;
@@ -261,9 +265,28 @@ Kernel read_section(const std::vector<Section>& all, const Section& text) {
 std::optional<int> architecture(const Bytes& file) {
     const auto flags = file.at<std::uint32_t>(elf::flags);
     for (const std::uint32_t number : {flags >> 8 & 0xff, flags & 0xff}) {
-        if (known_architecture(static_cast<int>(number))) return static_cast<int>(number);
+        if (names_architecture(static_cast<int>(number))) return static_cast<int>(number);
     }
     return std::nullopt;
+}
+
+constexpr std::string_view shared_prefix = ".nv.shared.";
+
+// In relocatable code the linker has yet to give shared variables their places: instead of these
+// symbols have an alignment. They get places in the order of the table, as nothing depends on
+// which; the system's part is not in their sections' sizes. Bytes by section.
+std::map<std::string, std::uint64_t> lay_out_shared(std::vector<CubinSymbol>& symbols) {
+    std::map<std::string, std::uint64_t> used;
+    for (CubinSymbol& symbol : symbols) {
+        if (!symbol.is_cuda_object || !symbol.section.starts_with(shared_prefix)) continue;
+        std::uint64_t& end = used[symbol.section];
+        const std::uint64_t alignment = std::clamp<std::uint64_t>(symbol.value, 1, 4096);
+        symbol.value = (end + alignment - 1) / alignment * alignment;
+        if (symbol.size > most_shared_section - std::min(symbol.value, most_shared_section))
+            fault("too much shared memory");
+        end = symbol.value + symbol.size;
+    }
+    return used;
 }
 
 }  // namespace
@@ -302,8 +325,13 @@ Cubin read_cubin(std::string_view bytes) {
     const Bytes file(bytes);
     const std::vector<Section> all = sections(file);
     Cubin cubin;
-    cubin.architecture = architecture(file);
+    cubin.named_architecture = architecture(file);
+    if (cubin.named_architecture && known_architecture(*cubin.named_architecture))
+        cubin.architecture = cubin.named_architecture;
     cubin.symbols = all_symbols(all);
+    const bool relocatable = file.at<std::uint16_t>(elf::kind) == elf::relocatable;
+    std::map<std::string, std::uint64_t> shared;
+    if (relocatable) shared = lay_out_shared(cubin.symbols);
     std::map<std::string, std::vector<SourceLine>> lines;
     for (const Section& section : all) {
         if (section.name.starts_with(text_prefix)) {
@@ -332,6 +360,13 @@ Cubin read_cubin(std::string_view bytes) {
         }
     }
     for (Kernel& kernel : cubin.kernels) {
+        if (relocatable && cubin.architecture) {
+            const auto own =
+                static_cast<std::int64_t>(shared[fmt::format("{}{}", shared_prefix, kernel.name)]);
+            const std::int64_t of_system =
+                architecture_like(*cubin.architecture).code.system_shared;
+            kernel.shared_bytes = std::max(kernel.shared_bytes, own) + of_system;
+        }
         kernel.lines = std::move(lines[fmt::format("{}{}", text_prefix, kernel.name)]);
     }
     add_functions(cubin);

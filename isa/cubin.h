@@ -61,10 +61,11 @@ struct Kernel {
 // A name in the file's symbol table that stands for something in one of its sections.
 struct CubinSymbol {
     std::string name;
-    std::string section;      // ".nv.global", ".text.NAME"
-    std::uint64_t value = 0;  // offset in the section
-    std::uint64_t size = 0;   // bytes
-    bool is_object = false;   // a variable
+    std::string section;          // ".nv.global", ".text.NAME"
+    std::uint64_t value = 0;      // offset in the section
+    std::uint64_t size = 0;       // bytes
+    bool is_object = false;       // a variable
+    bool is_cuda_object = false;  // the same in relocatable code
     // A function that is in no section of this file: the driver knows it (vprintf, malloc).
     bool is_foreign_function = false;
 };
@@ -79,8 +80,9 @@ struct Relocation {
 
 struct Cubin {
     std::string file = "it";          // its name in messages
-    std::optional<int> architecture;  // 75, 80, …; absent where the header does not tell
-    std::vector<Kernel> kernels;      // in the file's order
+    std::optional<int> architecture;  // 75, 80, …; absent where it is none whose code is read
+    std::optional<int> named_architecture;  // as the header tells, read or not: 61, 87, 90
+    std::vector<Kernel> kernels;            // in the file's order
     // Constant memory that is the module's (3), a kernel's literals (2) or addresses (4): the bytes
     // by section name, ".nv.constant3", ".nv.constant2.NAME".
     std::map<std::string, std::string> constants;
@@ -88,6 +90,7 @@ struct Cubin {
     std::map<std::string, std::string> variables;
     std::vector<CubinSymbol> symbols;
     std::map<std::string, std::vector<Relocation>> relocations;  // by section that they change
+    std::map<std::string, std::string> also_called;  // kernels by names of the source: "fill<2+2>"
 
     // Throws InputError where no kernel has this name, with those that there are.
     const Kernel& kernel(std::string_view name) const;

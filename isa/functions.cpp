@@ -31,6 +31,7 @@ constexpr Place places[] = {
     {0x3d, 32, 32, 0},                       // FUNC_DESC32_32
     {0x3e, 32, 32, 0},                       // FUNC_DESC32_LO_32
     {0x3f, 32, 32, 32},                      // FUNC_DESC32_HI_32
+    {0x4a, 40, 24, 0},                       // ABS24_40: in an address of shared memory
     {0x4b, 16, 8, 2},   {0x4b, 34, 47, 10},  // ABS55_16_34
     {0x72, 16, 8, 2},   {0x72, 34, 48, 10},  // ABS56_16_34
     {0x70, 32, 32, 0},                       // UNIFIED32_LO_32

@@ -157,7 +157,7 @@ loader=$(ldd "$program" | awk '$1 == "libOpenCL.so.1" { print $3 }')
 cp --dereference "$loader" "$bundle/lib/libOpenCL.so.1"
 cp "$dependencies/benchmark-LICENSE" "$bundle/licences/benchmark"
 cp "$dependencies/ceres-LICENSE" "$bundle/licences/ceres"
-for package in libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libeigen3-dev \
+for package in libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libzstd-dev libeigen3-dev \
     ocl-icd-libopencl1 libstdc++6; do
     cp --dereference "/usr/share/doc/$package/copyright" "$bundle/licences/$package"
 done

@@ -38,7 +38,7 @@ packages=(
     # compiler and build tools; binutils holds objdump, which reads what a CPU's OpenCL compiler made
     g++ cmake ninja-build ccache binutils
     # libraries
-    libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libceres-dev libeigen3-dev
+    libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libzstd-dev libceres-dev libeigen3-dev
     # harness
     libbenchmark-dev
     # OpenCL: headers, the loader, and a driver that makes a device of this machine's CPU

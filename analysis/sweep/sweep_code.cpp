@@ -124,15 +124,17 @@ const std::string& CodeReader::text_of(const fs::path& path, const std::string& 
 
 std::shared_ptr<const KernelFile> CodeReader::file_of(const std::string& path,
                                                       const std::string& name,
-                                                      const std::string& architecture,
-                                                      const std::vector<std::string>& options,
-                                                      const std::vector<std::string>& usual) {
+                                                      const CompileRequest& request) {
+    std::vector<std::string> key =
+        request.options.empty() ? request.usual_options : request.options;
+    // What is wanted of source changes nothing but instances of templates.
+    for (const std::string& one : request.kernels)
+        if (!is_source(path) || one.find('<') != std::string::npos) key.push_back(one);
     std::shared_ptr<const KernelFile>& file =
-        files_[{path, architecture, options.empty() ? usual : options}];
+        files_[{path, request.architecture + "/" + request.preferred_architecture, key}];
     if (!file) {
         text_of(path, name);
-        file = std::make_shared<const KernelFile>(
-            read_kernel_file(path, architecture, options, {}, usual));
+        file = std::make_shared<const KernelFile>(read_kernel_file(path, request));
     }
     return file;
 }
@@ -180,8 +182,12 @@ std::shared_ptr<const CodeLaunch> CodeReader::launch(
         throw InputError(fmt::format(
             "the parameter '{0}' is used nowhere: '${{{0}}}' stands for its value", unused));
 
-    one.file = file_of(path, code.file.empty() ? fs::path(path).filename().string() : name,
-                       architecture, options, one.plan.compiler_options);
+    CompileRequest request = compile_request(one.plan, &profile);
+    request.architecture = architecture;
+    request.options = options;
+    request.kernels.push_back(one.options.kernel);
+    one.file =
+        file_of(path, code.file.empty() ? fs::path(path).filename().string() : name, request);
     one.options.step = code.step;
     set_sample(code.sample, one.options);
     one.options.classes = code.classes;

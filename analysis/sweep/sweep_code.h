@@ -56,9 +56,7 @@ public:
 private:
     const std::string& text_of(const std::filesystem::path& path, const std::string& name);
     std::shared_ptr<const KernelFile> file_of(const std::string& path, const std::string& name,
-                                              const std::string& architecture,
-                                              const std::vector<std::string>& options,
-                                              const std::vector<std::string>& usual);
+                                              const CompileRequest& request);
 
     std::filesystem::path folder_;
     std::map<std::string, std::string> texts_;  // by path

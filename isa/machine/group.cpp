@@ -237,6 +237,7 @@ void release_barriers(Group& group) {
             }
             if (released && warp.splits.size() > 1) merge_ready(warp);
         }
+        if (group.observer) group.observer->barrier(expected >= group.alive);
         barrier = {};
     }
 }

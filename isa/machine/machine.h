@@ -121,6 +121,8 @@ public:
     // Within the step, once per memory space that it touches.
     virtual void access(std::uint32_t warp, std::size_t instruction,
                         const MemoryAccess& access) = 0;
+    // A barrier of the group lets warps go. `all`: every thread that is left came to it.
+    virtual void barrier(bool all) { (void)all; }
 };
 
 // begin and end may be called from several threads at once, for different groups.
@@ -180,6 +182,10 @@ private:
 // instruction that is not understood or not executed ("HGMMA at 0x1230"). An empty list does not
 // promise that it runs without error.
 std::vector<std::string> not_executed(LoadedModule& module, const Kernel& kernel);
+
+// The first instruction of the kernel that stands for something that is not executed at all, in
+// words of CUDA: "TEX, a texture fetch, is not executed (look.cu:2)"; empty: there is none.
+std::string without_counterpart(LoadedModule& module, const Kernel& kernel);
 
 // Runs all groups of one launch. `parameters`: as they lie in constant bank 0 from the base of the
 // parameters on. The memory is the module's. Throws ExecutionError, Stopped, and InputError where

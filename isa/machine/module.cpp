@@ -65,7 +65,7 @@ void LoadedModule::State::place_variables() {
 
 void LoadedModule::State::find_symbols() {
     for (const CubinSymbol& one : cubin->symbols) {
-        if (!one.is_object) continue;
+        if (!one.is_object && !one.is_cuda_object) continue;
         Symbol symbol;
         symbol.name = one.name;
         symbol.size = one.size;
@@ -89,10 +89,16 @@ std::uint64_t LoadedModule::State::address_of(const CubinSymbol& symbol) const {
     if (const auto offset = function_offset(*cubin, symbol.section)) {
         return first_function + *offset + symbol.value;
     }
+    // Shared memory begins at 0, behind the system's part, which code adds itself.
+    if (symbol.section.starts_with(".nv.shared.")) return symbol.value;
     // Code begins at 0, each kernel for itself.
     if (symbol.section.starts_with(".text.")) return symbol.value;
-    throw InputError(fmt::format("the address of '{}' (in '{}') is not known", symbol.name,
-                                 symbol.section.empty() ? "another file" : symbol.section));
+    if (symbol.section.empty())
+        throw InputError(fmt::format(
+            "relocatable code: '{}' is in another file; link it with nvlink (nvcc -dlink)",
+            symbol.name));
+    throw InputError(
+        fmt::format("the address of '{}' (in '{}') is not known", symbol.name, symbol.section));
 }
 
 std::uint64_t LoadedModule::State::address_of_foreign(const std::string& function) {

@@ -446,6 +446,24 @@ bool order_shows(const Instruction& one) {
     });
 }
 
+// What code asks of hardware that is not executed: opcodes, or functions that the driver brings.
+struct Absent {
+    std::string_view name;
+    std::string_view words;
+};
+constexpr Absent absent[] = {
+    {"TEX", "a texture fetch"},
+    {"TLD", "a texture fetch"},
+    {"TLD4", "a texture gather"},
+    {"TXD", "a texture fetch"},
+    {"TXQ", "a query of a texture"},
+    {"TMML", "a query of a texture"},
+    {"SULD", "a read of a surface"},
+    {"SUST", "a write of a surface"},
+    {"SURED", "an atomic operation on a surface"},
+    {"SUATOM", "an atomic operation on a surface"},
+};
+
 }  // namespace
 
 std::span<const std::byte> Launch::bank(int number) const {
@@ -578,6 +596,17 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
     launch.register_count = launch.prepared->register_count;
     read_banks(launch);
     return launch;
+}
+
+std::string without_counterpart(LoadedModule& module, const Kernel& kernel) {
+    for (const Instruction& one : *module.decoded(kernel)) {
+        const auto* const found = std::ranges::find(absent, one.opcode, &Absent::name);
+        if (found == std::end(absent)) continue;
+        const std::string line = source_line(kernel, one.address);
+        return fmt::format("{}, {}, is not executed{}", found->name, found->words,
+                           line.empty() ? "" : fmt::format(" ({})", line));
+    }
+    return {};
 }
 
 std::vector<std::string> not_executed(LoadedModule& module, const Kernel& kernel) {

@@ -47,6 +47,12 @@ public:
         return count;
     }
 
+    std::string characters(std::uint64_t address) {
+        std::string text;
+        while (const char c = read<char>(address + text.size())) text += c;
+        return text;
+    }
+
 private:
     [[noreturn]] void refuse(const std::string& format, const char* why) const {
         fail(warp_, step_, lane_, fmt::format("printf of '{}': {}", format, why));
@@ -70,16 +76,10 @@ private:
             from = buffer->data + (address - buffer->address);
         }
         if (!from)
-            fail(warp_, step_, lane_, fmt::format("printf reads at {:#x}, outside", address));
+            fail(warp_, step_, lane_, fmt::format("text is read at {:#x}, outside", address));
         T value;
         std::memcpy(&value, from, sizeof value);
         return value;
-    }
-
-    std::string characters(std::uint64_t address) {
-        std::string text;
-        while (const char c = read<char>(address + text.size())) text += c;
-        return text;
     }
 
     template <typename T>
@@ -151,6 +151,26 @@ void print(Warp& warp, const Step& step, Mask lanes) {
         registers[4][lane] = count;
     });
     if (text.size() > most_printed_bytes) text.resize(most_printed_bytes);
+}
+
+void fail_assertion(Warp& warp, const Step& step, Mask lanes) {
+    const Lanes* const registers = warp.registers;
+    const auto& group = warp.group->place;
+    std::string first, all;
+    each_of(lanes, [&](int lane) {
+        Printer printer(warp, step, lane);
+        const std::string condition = printer.characters(pair(registers + 4, lane));
+        const std::string where =
+            fmt::format("{}:{}", printer.characters(pair(registers + 6, lane)), registers[8][lane]);
+        const std::string thread =
+            fmt::format("{},{},{}", warp.thread_x[lane], warp.thread_y[lane], warp.thread_z[lane]);
+        if (first.empty())
+            first = fmt::format("{}: thread ({}): assertion {} failed", where, thread, condition);
+        all += fmt::format("\n{}: {}: block: [{},{},{}], thread: [{}] Assertion `{}` failed.",
+                           where, printer.characters(pair(registers + 10, lane)), group[0],
+                           group[1], group[2], thread, condition);
+    });
+    throw ExecutionError(first + all);
 }
 
 }  // namespace occupipe::isa

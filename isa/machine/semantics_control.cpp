@@ -80,6 +80,7 @@ struct IndirectBranch {
                 // Back to where R20 and R21 say, of one call the same for all.
                 pc = launch.step_at(pair(warp.registers + 20, first));
             }
+            if (name && *name == "__assertfail") fail_assertion(warp, step, together);
             if (pc + 1 == launch.steps.size()) {
                 if (name) {
                     fail(warp, step, first,

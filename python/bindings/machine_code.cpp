@@ -54,11 +54,12 @@ analysis::KernelFile file_of(const CodeRequest& request, const LaunchPlan& plan)
     const std::string& path = request.file.empty() ? plan.source : request.file;
     if (path.empty())
         throw InputError({}, {}, "source", "which kernels? Name a .cu, .ptx or .cubin file");
-    return analysis::read_kernel_file(
-        path,
-        analysis::architecture_for(request.architecture, plan, path,
-                                   request.profile ? &*request.profile : nullptr),
-        request.compiler_options, {}, plan.compiler_options);
+    const GpuProfile* profile = request.profile ? &*request.profile : nullptr;
+    analysis::CompileRequest compile = analysis::compile_request(plan, profile);
+    compile.architecture = analysis::architecture_for(request.architecture, plan, path, profile);
+    compile.options = request.compiler_options;
+    compile.kernels.push_back(request.kernel);
+    return analysis::read_kernel_file(path, compile);
 }
 
 namespace {

@@ -79,13 +79,13 @@ TEST_F(Disassemble, RefusesWithOneMessage) {
         return run.err;
     };
     EXPECT_THAT(refusal({cubin(code), "--kernel", "saxpi"}),
-                HasSubstr("/k.cubin; there are: saxpy"));
-    EXPECT_THAT(refusal({cubin(code), "--arch", "sm_90"}),
-                HasSubstr("--arch is for source (.cu, .cl)"));
+                HasSubstr("/k.cubin; near: saxpy; there is saxpy"));
+    EXPECT_THAT(refusal({cubin(code), "--arch", "sm_80"}),
+                HasSubstr("k.cubin: is machine code of sm_90, not of sm_80"));
     EXPECT_THAT(refusal({cubin(code, 70)}),
-                HasSubstr("architecture that is not known; known are sm_75"));
+                HasSubstr("machine code of sm_70, which is not read; known are sm_75"));
     EXPECT_THAT(refusal({std::string(OCCUPIPE_SOURCE_DIR) + "/LICENSE"}),
-                HasSubstr("not a usable cubin: no ELF64 header"));
+                HasSubstr("LICENSE: holds no machine code"));
     const std::string source = folder.path / "k.cu";
     std::ofstream(source) << "extern \"C\" __global__ void k(int* p) { *p = 7; }\n";
     EXPECT_THAT(refusal({source}), HasSubstr("--arch sm_NN says what to compile it for"));

@@ -175,13 +175,13 @@ std::vector<Refusal> of_files() {
         {"NotYaml", launch, "l.yaml:", 2, "occupipe_launches: 1", "[1, 2"},
         {"NoMachineCode",
          {"DIR/l.yaml", "--grid", "1", "--block", "32"},
-         "not a usable cubin: no ELF64 header"},
+         "holds no machine code (a cubin, or what has one in it); source is named .cu, .cuh"},
         {"TruncatedCubin",
          {"DIR/short.cubin", "--grid", "1", "--block", "32"},
          "short.cubin: not a usable cubin: "},
         {"OldArchitecture",
          {"DIR/old.cubin", "--grid", "1", "--block", "32"},
-         "old.cubin: machine code of an architecture that is not known; known are sm_75"},
+         "old.cubin: machine code of sm_70, which is not read; known are sm_75"},
     };
 }
 

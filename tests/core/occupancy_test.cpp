@@ -121,8 +121,11 @@ TEST(Architectures, AreInOrderAndAgreeWithThemselves) {
     EXPECT_EQ(find_architecture(87), nullptr);
     EXPECT_EQ(architecture_like(87).number, 86);
     EXPECT_EQ(architecture_like(35).number, 75);
-    EXPECT_EQ(architecture_like(130).number, 120);
-    EXPECT_EQ(architectures_in_words(), "sm_75, 80, 86, 89, 90, 100 and 120");
+    EXPECT_EQ(architecture_like(130).number, 121);
+    for (const int named : {50, 61, 70, 87, 88, 90, 103, 110, 121})
+        EXPECT_TRUE(names_architecture(named));
+    for (const int number : {0, 7, 76, 255}) EXPECT_FALSE(names_architecture(number));
+    EXPECT_EQ(architectures_in_words(), "sm_75, 80, 86, 89, 90, 100, 103, 120 and 121");
 }
 
 }  // namespace

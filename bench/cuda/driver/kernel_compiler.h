@@ -3,6 +3,7 @@
 // whose results were brought along (bench/offline/stored_compiler.h).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct NvrtcOutput {
     std::string cubin;
     std::string log;       // warnings; empty when the compiler had nothing to say
     std::string compiler;  // "NVRTC 13.0"
+    // Names in the machine code of kernels that were asked for in words of the source.
+    std::map<std::string, std::string> lowered = {};
 };
 
 // The compiler refuses the text; what() holds its words, in lines.

@@ -28,6 +28,8 @@ struct NvrtcCalls {
     NvrtcResult (*create)(NvrtcProgram**, const char*, const char*, int, const char* const*,
                           const char* const*);
     NvrtcResult (*destroy)(NvrtcProgram**);
+    NvrtcResult (*add_name)(NvrtcProgram*, const char*);
+    NvrtcResult (*lowered_name)(NvrtcProgram*, const char*, const char**);
     NvrtcResult (*compile)(NvrtcProgram*, int, const char* const*);
     NvrtcResult (*log_size)(NvrtcProgram*, std::size_t*);
     NvrtcResult (*log)(NvrtcProgram*, char*);
@@ -46,6 +48,8 @@ bool load_calls(const SharedLibrary& library, NvrtcCalls& calls) {
            library.load(calls.list_architectures, "nvrtcGetSupportedArchs") &&
            library.load(calls.create, "nvrtcCreateProgram") &&
            library.load(calls.destroy, "nvrtcDestroyProgram") &&
+           library.load(calls.add_name, "nvrtcAddNameExpression") &&
+           library.load(calls.lowered_name, "nvrtcGetLoweredName") &&
            library.load(calls.compile, "nvrtcCompileProgram") &&
            library.load(calls.log_size, "nvrtcGetProgramLogSize") &&
            library.load(calls.log, "nvrtcGetProgramLog") &&
@@ -98,10 +102,17 @@ private:
 // A program under compilation, destroyed on every way out.
 class Compilation {
 public:
-    Compilation(const NvrtcCalls& calls, const std::string& text, const std::string& file)
-        : calls_(calls) {
-        check(calls.create(&program_, text.c_str(), file.c_str(), 0, nullptr, nullptr),
+    Compilation(const NvrtcCalls& calls, const SourceText& source) : calls_(calls) {
+        std::vector<const char*> texts, names;
+        for (const Header& one : source.headers) {
+            texts.push_back(one.text.c_str());
+            names.push_back(one.name.c_str());
+        }
+        check(calls.create(&program_, source.text.c_str(), source.file.c_str(),
+                           static_cast<int>(texts.size()), texts.data(), names.data()),
               "nvrtcCreateProgram");
+        for (const std::string& one : source.instances)
+            check(calls.add_name(program_, one.c_str()), "nvrtcAddNameExpression");
     }
     ~Compilation() { calls_.destroy(&program_); }
     Compilation(const Compilation&) = delete;
@@ -112,6 +123,11 @@ public:
         pointers.reserve(options.size());
         for (const std::string& option : options) pointers.push_back(option.c_str());
         return calls_.compile(program_, static_cast<int>(pointers.size()), pointers.data());
+    }
+    std::string lowered(const std::string& name) const {
+        const char* text = nullptr;
+        check(calls_.lowered_name(program_, name.c_str(), &text), "nvrtcGetLoweredName");
+        return text;
     }
     std::string log() const { return text(calls_.log_size, calls_.log, "nvrtcGetProgramLog"); }
     std::string ptx() const { return text(calls_.ptx_size, calls_.ptx, "nvrtcGetPTX"); }
@@ -217,23 +233,21 @@ std::vector<std::string> KernelCompiler::options(const std::string& architecture
 }
 
 NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architecture) const {
-    return compile_with(text, architecture, options(architecture), "occupipe.cu");
+    return compile_with({.text = text}, architecture, options(architecture));
 }
 
-NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architecture,
-                           const std::vector<std::string>& more_options,
-                           const std::string& file) const {
+NvrtcOutput Nvrtc::compile(const SourceText& source, const std::string& architecture,
+                           const std::vector<std::string>& more_options) const {
     std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--std=c++17"};
     all.insert(all.end(), more_options.begin(), more_options.end());
-    return compile_with(text, architecture, all, file);
+    return compile_with(source, architecture, all);
 }
 
-NvrtcOutput Nvrtc::compile_with(const std::string& text, const std::string& architecture,
-                                const std::vector<std::string>& all_options,
-                                const std::string& file) const {
-    Compilation program(*calls_, text, file);
+NvrtcOutput Nvrtc::compile_with(const SourceText& source, const std::string& architecture,
+                                const std::vector<std::string>& all_options) const {
+    Compilation program(*calls_, source);
     const NvrtcResult result = [&] {
-        const CrashMessage message(name(), file, architecture);
+        const CrashMessage message(name(), source.file, architecture);
         return program.compile(all_options);
     }();
     NvrtcOutput output;
@@ -245,6 +259,7 @@ NvrtcOutput Nvrtc::compile_with(const std::string& text, const std::string& arch
     }
     output.ptx = program.ptx();
     output.cubin = program.cubin();
+    for (const std::string& one : source.instances) output.lowered[one] = program.lowered(one);
     if (output.cubin.empty()) {
         throw DeviceError(
             fmt::format("NVRTC: no machine code for {} (is it an sm_ name?)", architecture));

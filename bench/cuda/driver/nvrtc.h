@@ -7,12 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda/driver/host_headers.h"
 #include "bench/cuda/driver/kernel_compiler.h"
 #include "bench/cuda/driver/shared_library.h"
 
 namespace occupipe::bench {
 
 struct NvrtcCalls;
+
+struct SourceText {
+    std::string text;
+    std::string file = "occupipe.cu";         // how messages and line numbers call it
+    std::vector<Header> headers = {};         // that it may include
+    std::vector<std::string> instances = {};  // kernels that are wanted, such as "fill<4>"
+};
 
 class Nvrtc : public KernelCompiler {
 public:
@@ -32,16 +40,13 @@ public:
     void require(const std::string& architecture) const;
     NvrtcOutput compile(const std::string& text, const std::string& architecture) const override;
     // With the caller's options beside the architecture instead of those of measured kernels.
-    // `file`: how messages and line numbers call the text.
-    NvrtcOutput compile(const std::string& text, const std::string& architecture,
-                        const std::vector<std::string>& more_options,
-                        const std::string& file = "occupipe.cu") const;
+    NvrtcOutput compile(const SourceText& source, const std::string& architecture,
+                        const std::vector<std::string>& more_options) const;
 
 private:
     bool open(const std::string& name, std::string& why_not);
-    NvrtcOutput compile_with(const std::string& text, const std::string& architecture,
-                             const std::vector<std::string>& all_options,
-                             const std::string& file) const;
+    NvrtcOutput compile_with(const SourceText& source, const std::string& architecture,
+                             const std::vector<std::string>& all_options) const;
 
     SharedLibrary library_;
     SharedLibrary builtins_;

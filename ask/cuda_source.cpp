@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "ask/cuda_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "ask/cuda_text.h"
+#include "bench/cuda/driver/find_cuda.h"
+#include "bench/cuda/driver/nvcc.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "core/error.h"
+#include "core/files/compile_commands.h"
+#include "extract/signature.h"
+#include "isa/cubin.h"
+
+namespace occupipe::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of a toolkit; empty: none is here.
+std::vector<std::string> cuda_include_options() {
+    std::vector<std::string> options;
+    for (const fs::path& toolkit : bench::cuda_folders(bench::Surroundings::of_this_process())) {
+        std::error_code none;
+        if (!fs::exists(toolkit / "include" / "cuda_fp16.h", none)) continue;
+        // From CUDA 13 on, libcu++ and CUB, which cooperative_groups.h needs, have their own
+        // folder.
+        for (const fs::path& folder : {toolkit / "include", toolkit / "include" / "cccl"})
+            if (fs::exists(folder, none)) options.push_back("--include-path=" + folder.string());
+        break;
+    }
+    return options;
+}
+
+// A header that a compiler does not find; empty: it complains of something else.
+std::string missing_header(const std::string& log) {
+    constexpr std::pair<std::string_view, std::string_view> marks[] = {
+        {"cannot open source file \"", "\""}, {"fatal error: ", ": No such file or directory"}};
+    for (const auto& [before, behind] : marks) {
+        const std::size_t found = log.find(before);
+        if (found == log.npos) continue;
+        const std::size_t begin = found + before.size();
+        const std::size_t end = log.find(behind, begin);
+        if (end != log.npos && log.find('\n', begin) > end) return log.substr(begin, end - begin);
+    }
+    return {};
+}
+
+// Where the project has a header: a folder above the source, or one in such a folder, the nearest
+// first, up to the one that holds the repository. Empty: nowhere.
+fs::path folder_of_header(const fs::path& source, const std::string& header) {
+    constexpr int levels = 6;
+    constexpr std::size_t most_folders = 200;
+    fs::path above = fs::absolute(source).lexically_normal().parent_path();
+    for (int level = 0; level < levels && above.has_relative_path(); ++level) {
+        std::vector<fs::path> folders = {above};
+        std::error_code none;
+        for (const fs::directory_entry& one : fs::directory_iterator(above, none))
+            if (one.is_directory(none) && folders.size() < most_folders)
+                folders.push_back(one.path());
+        std::ranges::sort(folders);
+        for (const fs::path& one : folders)
+            if (fs::is_regular_file(one / header, none)) return one;
+        if (fs::exists(above / ".git", none)) break;
+        above = above.parent_path();
+    }
+    return {};
+}
+
+bool is_host_header(const std::string& name) {
+    return std::ranges::find(bench::host_headers(true), name, &bench::Header::name) !=
+           bench::host_headers(true).end();
+}
+
+bool holds(const bench::NvrtcOutput& output, const std::string& kernel) {
+    if (output.lowered.contains(kernel)) return true;
+    try {
+        extract::find_kernel(isa::read_cubin(output.cubin), kernel);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+// A name with the arguments of a template.
+bool is_instance(const std::string& kernel) {
+    return kernel.find('<') != std::string::npos && kernel.find('(') == std::string::npos;
+}
+
+class Compiling {
+public:
+    Compiling(const std::string& path, const std::string& text, const std::string& architecture,
+              const std::vector<std::string>& options, const std::vector<std::string>& kernels)
+        : path_(path), text_(text), architecture_(architecture), kernels_(kernels) {
+        options_ = options_of_project(path);
+        options_.insert(options_.end(), options.begin(), options.end());
+        defined_ = kernels_of_text(text);
+    }
+
+    CompiledSource run() {
+        if (std::optional<CompiledSource> made = by_nvrtc()) return std::move(*made);
+        return by_nvcc();
+    }
+
+private:
+    struct Way {
+        bool with_headers, without_host;
+        const char* words;
+    };
+
+    std::optional<CompiledSource> by_nvrtc() {
+        const bench::Nvrtc* compiler = nullptr;
+        try {
+            compiler = &bench::nvrtc();
+            const std::size_t digits = architecture_.find_first_not_of("0123456789", 3);
+            compiler->require(architecture_.substr(0, digits));
+        } catch (const DeviceError& error) {
+            no_nvrtc_ = error.what();
+            return std::nullopt;
+        }
+        constexpr Way ways[] = {{false, false, ""},
+                                {true, false, " with headers of C and C++ that it lacks"},
+                                {true, true, "; code for the host is left out"}};
+        for (const Way& way : ways) {
+            std::optional<bench::NvrtcOutput> output = attempt(*compiler, way);
+            if (!output) continue;
+            if (way.without_host && !is_whole(*output)) {
+                rest_ = CompiledSource{std::move(*output), note(compiler->name(), way.words)};
+                return std::nullopt;
+            }
+            std::string said =
+                way.with_headers || !found_.empty() ? note(compiler->name(), way.words) : "";
+            return CompiledSource{std::move(*output), std::move(said)};
+        }
+        return std::nullopt;
+    }
+
+    std::string note(const std::string& compiler, const std::string& words) const {
+        std::string with;
+        for (const std::string& one : found_) with += (with.empty() ? " with " : " ") + one;
+        return fmt::format("{}: compiled by {}{}{}", path_, compiler, with, words);
+    }
+
+    // After a header was not found: whether the project has it, which its next options say.
+    bool found_header(const std::string& log) {
+        const std::string header = missing_header(log);
+        if (header.empty() || is_host_header(header)) return false;
+        const fs::path folder = folder_of_header(path_, header);
+        const std::string option = "-I" + folder.string();
+        if (folder.empty() || std::ranges::find(found_, option) != found_.end()) return false;
+        found_.push_back(option);
+        return true;
+    }
+
+    std::vector<std::string> all_options() const {
+        std::vector<std::string> all = options_;
+        all.insert(all.end(), found_.begin(), found_.end());
+        return all;
+    }
+
+    // Whether what host code instantiates is not missed.
+    bool is_whole(const bench::NvrtcOutput& output) const {
+        if (!kernels_.empty())
+            return std::ranges::all_of(kernels_,
+                                       [&](const auto& one) { return holds(output, one); });
+        return std::ranges::all_of(
+            defined_, [](const SourceKernel& one) { return one.template_parameters.empty(); });
+    }
+
+    std::vector<std::string> missing_instances(const bench::NvrtcOutput& output) const {
+        std::vector<std::string> missing;
+        for (const std::string& one : kernels_)
+            if (is_instance(one) && !holds(output, one)) missing.push_back(one);
+        return missing;
+    }
+
+    std::optional<bench::NvrtcOutput> attempt(const bench::Nvrtc& compiler, const Way& way) {
+        while (true) {
+            const std::size_t found = found_.size();
+            std::optional<bench::NvrtcOutput> output = attempt_once(compiler, way);
+            if (output || found_.size() == found) return output;
+        }
+    }
+
+    std::optional<bench::NvrtcOutput> attempt_once(const bench::Nvrtc& compiler, const Way& way) {
+        const fs::path source = path_;
+        const fs::path folder = source.has_parent_path() ? source.parent_path() : fs::path(".");
+        std::vector<std::string> options = {"--include-path=" + folder.string()};
+        const std::vector<std::string> cuda = cuda_include_options();
+        options.insert(options.end(), cuda.begin(), cuda.end());
+        options.emplace_back("-lineinfo");
+        bench::SourceText text{.text = way.without_host ? without_host_functions(text_) : text_,
+                               .file = source.filename().string()};
+        if (way.with_headers) {
+            text.headers = bench::host_headers(cuda.empty());
+            options.push_back(std::string("--pre-include=") + bench::first_header);
+        }
+        if (way.without_host) options.emplace_back("-default-device");
+        const std::vector<std::string> own = all_options();
+        options.insert(options.end(), own.begin(), own.end());
+        bench::NvrtcOutput output;
+        try {
+            output = compiler.compile(text, architecture_, options);
+        } catch (const bench::CompileError& error) {
+            if (nvrtc_said_.empty() || way.with_headers) nvrtc_said_ = error.what();
+            found_header(error.what());
+            return std::nullopt;
+        }
+        text.instances = missing_instances(output);
+        if (text.instances.empty()) return output;
+        try {
+            return compiler.compile(text, architecture_, options);
+        } catch (const bench::CompileError& error) {
+            const std::string& wanted = text.instances.front();
+            const bool known = std::ranges::any_of(defined_, [&](const SourceKernel& one) {
+                return wanted.starts_with(one.name + "<");
+            });
+            if (known)
+                throw InputError(fmt::format("{}: there is no '{}': {}", path_, wanted,
+                                             first_error(error.what())));
+        }
+        return output;
+    }
+
+    bench::NvrtcOutput with_nvcc(const bench::Nvcc& nvcc) {
+        while (true) {
+            try {
+                return bench::compile_nvcc(nvcc, path_, architecture_, all_options(), {});
+            } catch (const bench::CompileError& error) {
+                if (!found_header(error.what())) throw;
+            }
+        }
+    }
+
+    CompiledSource by_nvcc() {
+        std::string nvcc_said;
+        try {
+            const bench::Nvcc nvcc = bench::find_nvcc(bench::Surroundings::of_this_process());
+            bench::NvrtcOutput output = with_nvcc(nvcc);
+            if (const auto missing = missing_instances(output); !missing.empty())
+                output = bench::compile_nvcc(nvcc, path_, architecture_, all_options(), missing);
+            const std::string compiler = output.compiler;
+            return {std::move(output), note(compiler, "")};
+        } catch (const bench::CompileError& error) {
+            nvcc_said = error.what();
+        } catch (const DeviceError& error) {
+            if (rest_) return std::move(*rest_);
+            if (!no_nvrtc_.empty()) throw DeviceError(no_nvrtc_);
+            throw InputError(
+                fmt::format("{}: does not compile for {}: {}\n{}; nvcc, which knows host code and "
+                            "all headers, would be taken: {} (104 MB to download)",
+                            path_, architecture_, first_error(nvrtc_said_), error.what(),
+                            bench::how_to_get_nvcc));
+        }
+        if (rest_) return std::move(*rest_);
+        throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}", path_, architecture_,
+                                     first_error(nvcc_said)));
+    }
+
+    const std::string& path_;
+    const std::string& text_;
+    const std::string& architecture_;
+    const std::vector<std::string>& kernels_;
+    std::vector<std::string> options_;
+    std::vector<std::string> found_;  // further ones, for headers of the project
+    std::vector<SourceKernel> defined_;
+    std::string no_nvrtc_, nvrtc_said_;
+    std::optional<CompiledSource> rest_;  // compiles, but may lack what host code instantiates
+};
+
+}  // namespace
+
+CompiledSource compile_cuda_source(const std::string& path, const std::string& text,
+                                   const std::string& architecture,
+                                   const std::vector<std::string>& options,
+                                   const std::vector<std::string>& kernels) {
+    return Compiling(path, text, architecture, options, kernels).run();
+}
+
+std::string about_templates(const std::string& path, const std::string& text,
+                            const std::string& kernel) {
+    for (const SourceKernel& one : kernels_of_text(text)) {
+        if (one.template_parameters.empty()) continue;
+        const bool meant = kernel.empty() || one.name == kernel ||
+                           one.name.ends_with("::" + kernel) || kernel.starts_with(one.name + "<");
+        if (meant)
+            return fmt::format(
+                "'{0}' is a template ({1}:{2}: template <{3}>): --kernel '{0}<…>' makes an "
+                "instance of it",
+                one.name, fs::path(path).filename().string(), one.line, one.template_parameters);
+    }
+    return {};
+}
+
+}  // namespace occupipe::analysis

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// CUDA source as people have it, with host code, headers of C and C++ and templates, to machine
+// code: by NVRTC where that suffices, else by nvcc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/cuda/driver/kernel_compiler.h"
+
+namespace occupipe::analysis {
+
+struct CompiledSource {
+    bench::NvrtcOutput output;
+    // How it was compiled where NVRTC alone did not do; empty: it did.
+    std::string note;
+};
+
+// `kernels`: that are wanted; one with template arguments ("fill<4>") is instantiated. `options`:
+// of NVRTC and nvcc. The options of the project (core/files/compile_commands.h) stand before them;
+// headers that are not found with them are looked for in the folders above the source, and in those
+// beside these.
+// Throws InputError with the compiler's first error, DeviceError where there is no compiler.
+CompiledSource compile_cuda_source(const std::string& path, const std::string& text,
+                                   const std::string& architecture,
+                                   const std::vector<std::string>& options,
+                                   const std::vector<std::string>& kernels);
+
+// What is to be said where a kernel that is wanted is not there: that it is a template, and how it
+// is instantiated; empty: nothing.
+std::string about_templates(const std::string& path, const std::string& text,
+                            const std::string& kernel);
+
+}  // namespace occupipe::analysis

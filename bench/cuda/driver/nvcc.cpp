@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "bench/cuda/driver/nvcc.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/error.h"
+#include "core/files/files.h"
+#include "core/run_tool.h"
+
+namespace occupipe::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "nvcc 13.0" of "Cuda compilation tools, release 13.0, V13.0.88".
+std::string name_of(const Nvcc& nvcc, const fs::path& said) {
+    if (run_tool(nvcc.program, {"--version"}, said) != 0) return "nvcc";
+    const std::string text = read_text_file(said);
+    constexpr std::string_view before = "release ";
+    const std::size_t found = text.find(before);
+    if (found == std::string::npos) return "nvcc";
+    const std::size_t begin = found + before.size();
+    return "nvcc " + text.substr(begin, text.find_first_of(", \n", begin) - begin);
+}
+
+bool of_nvrtc_alone(const std::string& option) {
+    constexpr std::string_view all[] = {"-default-device", "--device-as-default-execution-space",
+                                        "--pre-include"};
+    return std::ranges::any_of(all, [&](std::string_view one) { return option.starts_with(one); });
+}
+
+// Taking a kernel's address on the host makes an instance of it.
+std::string text_with_instances(const fs::path& source, const std::vector<std::string>& instances) {
+    std::string text = fmt::format("#include \"{}\"\n", source.string());
+    text += "namespace { [[maybe_unused]] void* const occupipe_instances[] = {";
+    for (const std::string& one : instances) text += fmt::format("(void*)&{}, ", one);
+    return text + "nullptr}; }\n";
+}
+
+std::optional<fs::path> with_extension(const fs::path& folder, std::string_view extension) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == extension) return entry.path();
+    return std::nullopt;
+}
+
+// What is left of the code is linked later, which changes nothing for a kernel that is whole.
+bool wants_separate_compilation(const std::string& log) {
+    return log.find("separate compilation mode") != std::string::npos ||
+           log.find("Unresolved extern") != std::string::npos;
+}
+
+}  // namespace
+
+Nvcc find_nvcc(const Surroundings& from) {
+    const auto chosen = from.variable("OCCUPIPE_NVCC");
+    if (chosen ? *chosen == nvrtc_hidden : from.variable("OCCUPIPE_NVRTC") == nvrtc_hidden)
+        throw DeviceError("nvcc: not searched, because OCCUPIPE_NVCC or OCCUPIPE_NVRTC is 'none'");
+    if (chosen) {
+        if (access(chosen->c_str(), X_OK) != 0)
+            throw DeviceError(fmt::format("nvcc: OCCUPIPE_NVCC={} is no program", *chosen));
+        return {*chosen};
+    }
+    if (const auto found = find_cuda_tool("nvcc", from)) return {*found};
+    throw DeviceError("nvcc: not found (docs/cuda.md lists where it is searched)");
+}
+
+NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::string& architecture,
+                         const std::vector<std::string>& options,
+                         const std::vector<std::string>& instances) {
+    const WorkFolder folder;
+    const fs::path code = folder.path / "kernel.cubin";
+    const fs::path said = folder.path / "messages.txt";
+    fs::path text = fs::absolute(source);
+    if (!instances.empty()) {
+        const fs::path made = folder.path / source.filename();
+        write_text_file(made, text_with_instances(text, instances), Overwrite::no);
+        text = made;
+    }
+    const fs::path kept = folder.path / "kept";
+    fs::create_directory(kept);
+    std::vector<std::string> arguments = {"-cubin",
+                                          "-arch=" + architecture,
+                                          "-lineinfo",
+                                          "--expt-relaxed-constexpr",
+                                          "--extended-lambda",
+                                          "--keep",
+                                          "--keep-dir=" + kept.string(),
+                                          "--output-file=" + code.string(),
+                                          "-I" + fs::absolute(source).parent_path().string()};
+    for (const std::string& one : options)
+        if (!of_nvrtc_alone(one)) arguments.push_back(one);
+    arguments.insert(arguments.end(), {"-x", "cu", text.string()});
+    int exit_code = run_tool(nvcc.program, arguments, said);
+    NvrtcOutput output;
+    output.log = read_text_file(said);
+    if (exit_code != 0 && wants_separate_compilation(output.log)) {
+        arguments.insert(arguments.begin(), "-rdc=true");
+        exit_code = run_tool(nvcc.program, arguments, said);
+        output.log = read_text_file(said);
+    }
+    if (exit_code != 0)
+        throw CompileError(output.log.empty() ? fmt::format("it ended with {}", exit_code)
+                                              : output.log);
+    output.compiler = name_of(nvcc, said);
+    output.cubin = read_text_file(code);
+    if (const auto ptx = with_extension(kept, ".ptx")) output.ptx = read_text_file(*ptx);
+    return output;
+}
+
+}  // namespace occupipe::bench

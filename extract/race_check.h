@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Shared memory that one warp reads and another writes with no barrier of the group in between: on
+// a GPU the result depends on which comes first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "isa/cubin.h"
+#include "isa/instruction.h"
+#include "isa/machine/machine.h"
+
+namespace occupipe::extract {
+
+// Two instructions, by index.
+struct Race {
+    std::size_t reads = 0;
+    std::size_t writes = 0;
+
+    auto operator<=>(const Race&) const = default;
+};
+
+// Watches groups, one after the other. Two writes are no race here, since most of them write the
+// same, nor is an atomic operation. A group is looked at until its warps meet at a barrier that is
+// not for all of them; kernels with barriers in shared memory are not looked at.
+class RaceCheck {
+public:
+    explicit RaceCheck(const std::vector<isa::Instruction>& code);
+
+    // As isa::GroupObserver is called.
+    void begin();
+    void access(std::uint32_t warp, std::size_t instruction, const isa::MemoryAccess& access);
+    void barrier(bool all);
+
+    // Each pair once, of all groups so far.
+    const std::set<Race>& races() const { return races_; }
+
+private:
+    // The first two different warps that did something between two barriers.
+    struct Users {
+        std::uint32_t phase = 0;
+        std::uint32_t count = 0;
+        std::array<std::uint32_t, 2> warp;
+        std::array<std::uint32_t, 2> instruction;
+    };
+    struct Place {
+        Users reads, writes;
+    };
+    void add(Users& users, std::uint32_t warp, std::size_t instruction) const;
+    // The instruction of another warp; none: nullptr.
+    const std::uint32_t* other(const Users& users, std::uint32_t warp) const;
+
+    std::uint32_t granule_ = 4;  // bytes that are told apart
+    bool watches_ = true;
+    bool ended_ = false;
+    std::uint32_t phase_ = 0;
+    std::vector<Place> places_;
+    std::set<Race> races_;
+};
+
+// "shared memory that one warp reads is written by another with no barrier in between (race.cu:13
+// and 16)"
+std::string to_text(const Race& race, const isa::Kernel& kernel);
+
+}  // namespace occupipe::extract
