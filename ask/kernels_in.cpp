@@ -101,16 +101,11 @@ constexpr std::uint64_t most_sample = 64;
 
 // The first groups of the launch that caches are looked at with.
 std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions_of_one,
-                                const KernelLaunch& launch, const KernelsInOptions& options) {
+                                const KernelsInOptions& options) {
     const std::uint64_t affordable =
         options.memory_instructions / std::max<std::uint64_t>(1, instructions_of_one);
-    const std::uint64_t threads =
-        std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    constexpr std::uint64_t core_threads = 2048, most_at_once = 32, waves = 2;
-    const std::uint64_t at_once =
-        std::clamp<std::uint64_t>(core_threads / threads, 1, most_at_once);
-    const auto cores = static_cast<std::uint64_t>(*options.memory_cores);
-    return std::min(groups, std::max(affordable, waves * cores * at_once));
+    return std::min(groups,
+                    std::max(affordable, static_cast<std::uint64_t>(*options.memory_cores)));
 }
 
 // The first groups but number 0, and those of the sample behind them; ascending.
@@ -393,7 +388,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         const auto counts = streams.group_instructions();
         if (first_alone) {
             first_alone = false;
-            in.memory_groups = groups_for_caches(in.seen.groups, counts.at(0), launch, options);
+            in.memory_groups = groups_for_caches(in.seen.groups, counts.at(0), options);
             if (in.memory_groups == in.seen.groups) {
                 in.seen.all_because = all_for_caches;
                 sample = extract::GroupSample(in.seen.groups, in.seen.groups);

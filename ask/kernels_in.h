@@ -43,9 +43,9 @@ struct KernelsInOptions {
     std::set<std::string> known;
     // Cores of the GPU whose memory the launch shares; absent: nothing is told of memory. The first
     // groups of the launch are executed then: all, or as many as take so many warp-instructions,
-    // but at least two for each place on these cores. `sample` absent: all.
+    // but at least one for each of these cores. `sample` absent: all.
     std::optional<int> memory_cores;
-    std::uint64_t memory_instructions = 40'000'000;
+    std::uint64_t memory_instructions = 20'000'000;
     // More references are recorded of some cache lines alone (extract::MemoryTrace).
     std::uint64_t memory_references = 1 << 24;
     // How the plan is executed: with progress, limits and threads of the caller. Absent:

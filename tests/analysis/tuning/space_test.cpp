@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/tuning/space.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analysis/tuning/measured_runs.h"
+
+namespace occupipe::analysis {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string t1 = R"({
+ "ConfigurationSpace": {
+  "TuningParameters": [
+   {"Name": "bx", "Type": "int", "Values": "[16, 32, 64]"},
+   {"Name": "tile", "Type": "int", "Values": [1, 2]},
+   {"Name": "radius", "Type": "int", "Values": "[3, 7]"}],
+  "Conditions": [{"Expression": "bx * tile <= 64", "Parameters": ["bx", "tile"]}]},
+ "KernelSpecification": {
+  "Language": "CUDA", "CompilerOptions": ["-std=c++17"], "KernelName": "blur",
+  "KernelFile": "blur.cu", "GlobalSizeType": "CUDA",
+  "LocalSize": {"X": "bx", "Y": "4", "Z": "1"},
+  "GlobalSize": {"X": "1000000", "Y": "1", "Z": "1"},
+  "GridDivX": ["bx", "tile"], "GridDivY": ["4"], "ProblemSize": [1000, 30],
+  "SharedMemory": "4 * bx",
+  "Arguments": [
+   {"Name": "out", "Type": "float", "MemoryType": "Vector", "FillType": "Constant",
+    "FillValue": 0.0, "Size": "ProblemSize[0]*ProblemSize[1]"},
+   {"Name": "in", "Type": "uint8", "MemoryType": "Vector", "FillType": "Random",
+    "FillValue": 255, "Size": "(ProblemSize[0] + max(radius)) * ProblemSize[1]"},
+   {"Name": "weights", "Type": "float", "MemoryType": "Vector", "MemType": "Constant",
+    "FillType": "Random", "FillValue": 1.0, "Size": "max(radius)"
+},
+   {"Name": "n", "Type": "int", "MemoryType": "Scalar", "FillValue": 1000}]
+}
+})";
+
+TuningSpace space(const std::string& from = {}, const std::string& to = {}) {
+    std::string text = t1;
+    if (!from.empty()) text.replace(text.find(from), from.size(), to);
+    return parse_tuning_space(text, "spaces/t1.json");
+}
+
+std::string fault(const std::string& from, const std::string& to,
+                  const Configuration& configuration = {{"bx", 32}, {"tile", 2}, {"radius", 3}}) {
+    try {
+        launch_of(space(from, to), configuration);
+        return "none";
+    } catch (const InputError& error) {
+        return error.what();
+    }
+}
+
+TEST(TuningSpace, ALaunchIsThatOfItsConfiguration) {
+    const TunedLaunch made = launch_of(space(), {{"bx", 32}, {"tile", 2}, {"radius", 3}});
+    EXPECT_EQ(made.plan.source, "spaces/blur.cu");
+    EXPECT_THAT(made.compiler_options,
+                ElementsAre("-std=c++17", "-Dbx=32", "-Dtile=2", "-Dradius=3"));
+    const auto& launch = std::get<KernelLaunch>(made.plan.steps.at(0));
+    EXPECT_EQ(launch.kernel, "blur");
+    EXPECT_THAT(launch.grid, ElementsAre(16, 8, 1));  // 1000 / 64 and 30 / 4, rounded up
+    EXPECT_THAT(launch.block, ElementsAre(32, 4, 1));
+    EXPECT_EQ(launch.shared_bytes, 128U);
+    ASSERT_EQ(launch.arguments.size(), 4U);
+    EXPECT_EQ(launch.arguments[3].text, "1000");
+    EXPECT_EQ(made.plan.find_buffer("out")->count, 30000U);
+    EXPECT_EQ(made.plan.find_buffer("in")->count, 1007U * 30);  // of the largest radius
+    EXPECT_EQ(made.plan.find_buffer("in")->type, ElementType::u8);
+    ASSERT_EQ(made.plan.symbols.size(), 1U);
+    EXPECT_EQ(made.plan.symbols[0].name, "weights");
+    EXPECT_EQ(made.plan.symbols[0].count, 7U);
+    EXPECT_THAT(space().notes, Contains(HasSubstr("GlobalSize is ignored")));
+}
+
+TEST(TuningSpace, ConditionsAndValuesExclude) {
+    const Configuration fits = {{"bx", 32}, {"tile", 2}, {"radius", 3}};
+    EXPECT_FALSE(excluded_by(space(), fits));
+    EXPECT_EQ(excluded_by(space(), {{"bx", 64}, {"tile", 2}, {"radius", 3}}), "bx * tile <= 64");
+    EXPECT_EQ(excluded_by(space(), {{"bx", 48}, {"tile", 1}, {"radius", 3}}),
+              "bx has no such value");
+    EXPECT_EQ(excluded_by(space(), {{"bx", 32}, {"tile", 1}}), "radius has no such value");
+    MeasuredRuns runs;
+    runs.runs = {{fits, 1e-3, {}}, {{{"bx", 64}, {"tile", 2}, {"radius", 3}}, 1e-3, {}}};
+    keep_those_of(space(), runs);
+    EXPECT_EQ(runs.runs.size(), 1U);
+    EXPECT_EQ(runs.excluded, 1U);
+}
+
+TEST(TuningSpace, FaultsNameFileLineAndKey) {
+    EXPECT_THAT(fault("\"CUDA\", \"Comp", "\"HIP\", \"Comp"), HasSubstr("Language: must be CUDA"));
+    EXPECT_THAT(fault("bx * tile <= 64", "bx * "), "none");  // asked for when a condition counts
+    EXPECT_THAT(fault("\"4 * bx\"", "\"4 * nothing\""),
+                HasSubstr("spaces/t1.json:13:18: SharedMemory: '4 * nothing' at character 5: "
+                          "'nothing' is not known"));
+    EXPECT_THAT(fault("\"X\": \"bx\"", "\"X\": \"bx * 1000\""), HasSubstr("from 1 to 1024"));
+    EXPECT_THAT(fault("\"Y\": \"4\"", "\"Y\": \"64\""), HasSubstr("2048 threads"));
+    EXPECT_THAT(fault("\"uint8\"", "\"triple\""), HasSubstr("Type"));
+    EXPECT_THAT(fault("\"FillValue\": 255", "\"FillValue\": 2.5"), HasSubstr("no whole number"));
+    EXPECT_THAT(fault("\"max(radius)\"", "\"-radius\""), HasSubstr("whole number"));
+    EXPECT_THAT(fault("\"KernelName\"", "\"Name\""), HasSubstr("KernelName"));
+    EXPECT_THAT(fault("", "", {{"bx", 32}}), HasSubstr("tile: has no value"));
+}
+
+TEST(MeasuredRuns, EveryFormatGivesTheSameTimes) {
+    const auto check = [](const MeasuredRuns& runs, const std::string& format) {
+        EXPECT_EQ(runs.format, format);
+        ASSERT_EQ(runs.runs.size(), 2U);
+        EXPECT_EQ(runs.runs[0].configuration.at("bx"), Value(32)) << format;
+        EXPECT_DOUBLE_EQ(runs.runs[0].seconds.value_or(0), 2e-3) << format;
+        EXPECT_FALSE(runs.runs[1].seconds) << format;
+        EXPECT_FALSE(runs.runs[1].failure.empty()) << format;
+    };
+    check(parse_measured_runs(
+              R"({"metadata": {"timeunit": "miliseconds"}, "results": [
+                  {"configuration": {"bx": 32}, "times": {"runtimes": [9, 2, 1]},
+                   "invalidity": "correct"},
+                  {"configuration": {"bx": 64}, "times": {"runtimes": []},
+                   "invalidity": "compile"}]})",
+              "t4.json"),
+          "T4");
+    const MeasuredRuns cache = parse_measured_runs(
+        R"({"device_name": "NVIDIA A100", "tune_params_keys": ["bx"], "cache": {
+            "32": {"bx": 32, "time": 4, "times": [9, 2, 1]},
+            "64": {"bx": 64, "time": "RuntimeFailedConfig"}}})",
+        "cache.json");
+    check(cache, "Kernel Tuner");
+    EXPECT_EQ(cache.device, "NVIDIA A100");
+    check(parse_measured_runs(
+              R"({"Metadata": {"Device": "RTX", "TimeUnit": "Microseconds"}, "Results": [
+                  {"Status": "Ok", "Configuration": [{"Name": "bx", "Value": 32}],
+                   "ComputationResults": [{"Duration": 1500}, {"Duration": 500}]},
+                  {"Status": "CompilationFailed",
+                   "Configuration": [{"Name": "bx", "Value": 64}]}]})",
+              "ktt.json"),
+          "KTT");
+    check(parse_measured_runs("bx,time_ms\n32,2\n64,failed\n", "table.csv"), "CSV");
+}
+
+TEST(MeasuredRuns, FaultsNameFileAndPlace) {
+    const auto fault_of = [](const std::string& text) {
+        try {
+            parse_measured_runs(text, "f");
+            return std::string("none");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_THAT(fault_of("{}"), HasSubstr("must be a T4 file"));
+    EXPECT_THAT(fault_of("bx,ms\n1,2\n"), HasSubstr("f:1:1: needs a column seconds"));
+    EXPECT_THAT(fault_of("bx,time_ms\n1,-2\n"), HasSubstr("f:2:1: time_ms: must be above 0"));
+    EXPECT_THAT(fault_of(R"({"results": [{"configuration": {"bx": 1},
+        "times": {"runtimes": [0]}}]})"),
+                HasSubstr("must be above 0"));
+    EXPECT_THAT(fault_of(R"({"metadata": {"timeunit": "weeks"}, "results": []})"),
+                HasSubstr("timeunit: must be one of s, ms"));
+    EXPECT_THAT(fault_of(R"({"results": []})"), HasSubstr("has no result"));
+}
+
+TEST(MeasuredRuns, ADrawTakesOneOfEachStratum) {
+    std::vector<MeasuredRun> runs(1000);
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        if (i % 10 != 0) runs[i].seconds = 1 + static_cast<double>(i * 7919 % 1000);
+    const auto drawn = drawn_by_time(runs, 30, 1);
+    ASSERT_EQ(drawn.size(), 30U);
+    EXPECT_EQ(drawn, drawn_by_time(runs, 30, 1));
+    EXPECT_NE(drawn, drawn_by_time(runs, 30, 2));
+    // The k-th drawn by time lies in the k-th thirtieth of the 900 valid ones.
+    std::vector<double> all, times;
+    for (const MeasuredRun& run : runs)
+        if (run.seconds) all.push_back(*run.seconds);
+    for (const std::size_t i : drawn) times.push_back(runs[i].seconds.value());
+    std::ranges::sort(all);
+    std::ranges::sort(times);
+    for (std::size_t k = 0; k < times.size(); ++k) {
+        EXPECT_GE(times[k], all[k * 30]);
+        EXPECT_LE(times[k], all[k * 30 + 29]);
+    }
+    EXPECT_EQ(drawn_by_time(runs, 0, 1).size(), 900U);
+    EXPECT_EQ(drawn_by_time(runs, 5000, 1).size(), 900U);
+}
+
+}  // namespace
+}  // namespace occupipe::analysis
