@@ -18,7 +18,6 @@
 namespace occupipe {
 
 enum class Scope { core, scheduler };  // one per core | one copy per scheduler
-enum class Source { measured, literature, vendor, assumed };
 
 // Which warp a scheduler takes first when several can issue.
 enum class Policy {
@@ -34,7 +33,6 @@ enum class Select {
 };
 
 std::string_view to_string(Scope scope);
-std::string_view to_string(Source source);
 std::string_view to_string(Policy policy);
 std::string_view to_string(Select select);
 

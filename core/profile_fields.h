@@ -20,9 +20,6 @@ namespace occupipe {
 constexpr auto words(std::type_identity<Scope>) {
     return std::array{Scope::core, Scope::scheduler};
 }
-constexpr auto words(std::type_identity<Source>) {
-    return std::array{Source::measured, Source::literature, Source::vendor, Source::assumed};
-}
 constexpr auto words(std::type_identity<Policy>) {
     return std::array{Policy::lrr, Policy::gto, Policy::oldest};
 }

@@ -27,7 +27,10 @@ ShelfValue scaled(ShelfValue value, double factor) {
 double relative(const ShelfValue& value) { return value.std_error / value.value; }
 
 Estimate estimate(const ShelfValue& value) {
-    return {.value = value.value, .std_error = value.std_error, .note = value.how};
+    return {.value = value.value,
+            .std_error = value.std_error,
+            .note = value.how,
+            .source = value.source};
 }
 
 Annotation text_of(std::string text) {
