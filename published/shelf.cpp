@@ -207,7 +207,8 @@ private:
             if (shelf_.architecture(shelf_.card(one.card)->capability)->vendor ==
                 architecture_.vendor)
                 seconds.push_back({.value = one.figure.low, .source = one.card});
-        const Combined made = combine(seconds, shelf_.spreads.find("dram")->second, false);
+        const Combined made =
+            combine(seconds, {.relative = shelf_.spreads.find("dram")->second.relative}, false);
         profile_.overheads.launch_seconds =
             Estimate{.value = made.value,
                      .std_error = made.std_error,
