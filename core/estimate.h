@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/doubt.h"
 
 namespace occupipe {
+
+// Where a number comes from.
+enum class Source { measured, literature, vendor, assumed };
+
+std::string_view to_string(Source source);
+constexpr auto words(std::type_identity<Source>) {
+    return std::array{Source::measured, Source::literature, Source::vendor, Source::assumed};
+}
 
 // A part of a standard error, by what it comes from.
 struct ErrorTerm {
@@ -38,6 +48,8 @@ struct Estimate {
     // What the standard error consists of: the root of the sum of their squares. Empty where that
     // is not known.
     std::vector<ErrorTerm> error_terms;
+    // Absent: that of what it belongs to (an instruction's).
+    std::optional<Source> source = {};
 
     // Whether the data determine the value.
     bool identifiable() const { return kind == Kind::value; }

@@ -18,7 +18,6 @@
 namespace occupipe {
 
 enum class Scope { core, scheduler };  // one per core | one copy per scheduler
-enum class Source { measured, literature, vendor, assumed };
 
 // Which warp a scheduler takes first when several can issue.
 enum class Policy {
@@ -34,7 +33,6 @@ enum class Select {
 };
 
 std::string_view to_string(Scope scope);
-std::string_view to_string(Source source);
 std::string_view to_string(Policy policy);
 std::string_view to_string(Select select);
 
@@ -87,8 +85,6 @@ struct InstructionTiming {
     std::string name;  // "fma.f32", PTX spelling
     std::string subsystem;
     Estimate cpi;  // λ [core cycles per warp-instruction]
-    // Of shared memory: λ of one pass through its banks, where a request takes longer than that.
-    std::optional<Estimate> pass_cpi;
     // Warps that execute one instruction together (wgmma: 4). λ stays per warp, as everywhere: the
     // instruction as a whole takes this many times λ.
     int warps_per_instruction = 1;

@@ -20,9 +20,6 @@ namespace occupipe {
 constexpr auto words(std::type_identity<Scope>) {
     return std::array{Scope::core, Scope::scheduler};
 }
-constexpr auto words(std::type_identity<Source>) {
-    return std::array{Source::measured, Source::literature, Source::vendor, Source::assumed};
-}
 constexpr auto words(std::type_identity<Policy>) {
     return std::array{Policy::lrr, Policy::gto, Policy::oldest};
 }
@@ -122,7 +119,6 @@ void describe(Io& io, std::type_identity<InstructionTiming>) {
     io.name(&T::name);
     io("subsystem", &T::subsystem, {.required = true, .merge = Merge::first_noting_rest});
     io("cpi", &T::cpi, {.required = true, .label = "λ", .per_copy = true, .spread = "λ"});
-    io("pass_cpi", &T::pass_cpi, {.label = "λ of a pass", .per_copy = true});
     io("latency", &T::latency, {.label = "Λ", .spread = "Λ"});
     io("latency_unknown", &T::latency_unknown);
     io("step", &T::step, {.fault = &control_character_fault});

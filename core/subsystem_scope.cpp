@@ -19,7 +19,6 @@ void set_scope(GpuProfile& profile, std::string_view name, std::optional<Scope> 
         if (timing.subsystem != name) continue;
         timing.cpi = timing.cpi.times(factor);
         scale(timing.loop_cpi);
-        scale(timing.pass_cpi);
         for (ParameterTable& table : timing.tables)
             for (TableRow& row : table.rows) scale(row.cpi);
     }

@@ -27,7 +27,10 @@ ShelfValue scaled(ShelfValue value, double factor) {
 double relative(const ShelfValue& value) { return value.std_error / value.value; }
 
 Estimate estimate(const ShelfValue& value) {
-    return {.value = value.value, .std_error = value.std_error, .note = value.how};
+    return {.value = value.value,
+            .std_error = value.std_error,
+            .note = value.how,
+            .source = value.source};
 }
 
 Annotation text_of(std::string text) {
@@ -204,7 +207,8 @@ private:
             if (shelf_.architecture(shelf_.card(one.card)->capability)->vendor ==
                 architecture_.vendor)
                 seconds.push_back({.value = one.figure.low, .source = one.card});
-        const Combined made = combine(seconds, shelf_.spreads.find("dram")->second, false);
+        const Combined made =
+            combine(seconds, {.relative = shelf_.spreads.find("dram")->second.relative}, false);
         profile_.overheads.launch_seconds =
             Estimate{.value = made.value,
                      .std_error = made.std_error,

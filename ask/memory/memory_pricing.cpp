@@ -221,7 +221,6 @@ private:
         timing.tables.clear();
         timing.loop_cpi.reset();
         timing.loop_latency.reset();
-        timing.pass_cpi.reset();
         if (timing.latency_growth && priced.use.device)
             timing.latency_growth =
                 timing.latency_growth->times(level_shares(priced.use, result_.sizes).back());
@@ -427,8 +426,8 @@ private:
         return cost;
     }
 
-    // Λ' = Λ + D λ, λ' = (1 + D) λ; where a pass has a λ of its own, that of the request if its
-    // passes take less; where the profile has measured conflicts, these.
+    // Λ' = Λ + D λ, λ' = (1 + D) λ; where the profile tells of conflicts, as it tells: a request
+    // may take longer than a pass, which then costs nothing.
     std::optional<RequestCost> shared(const KernelInstruction& one) {
         const InstructionTiming* const own = profile_.find_instruction(one.op);
         if (!own) return std::nullopt;
@@ -440,14 +439,7 @@ private:
             if (auto cost = at_table(profile_, *own, "conflict_degree", 1 + more)) return cost;
         const Estimate cpi = profile_.cpi_per_core(*own);
         RequestCost cost{.cpi = cpi.times(1 + more), .latency = own->latency};
-        Estimate further = cpi;  // of D
-        if (own->pass_cpi) {
-            const double least = std::max(1.0, use.least_passes);
-            further = own->pass_cpi->times(least / profile_.copies(own->subsystem));
-            cost.cpi = further.times(1 + more);
-            if (cpi.value > cost.cpi.value) cost.cpi = cpi;
-        }
-        if (own->latency) cost.latency = weighted({{1, *own->latency}, {more, further}});
+        if (own->latency) cost.latency = weighted({{1, *own->latency}, {more, cpi}});
         return cost;
     }
 

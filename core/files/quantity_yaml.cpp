@@ -69,8 +69,8 @@ Estimate read_quantity(const Document& document, const DocumentNode& node) {
     if (node.kind != DocumentNode::Kind::map) {
         return {.value = document.number(node), .std_error = {}, .note = {}};
     }
-    document.only_keys(
-        node, {"value", "std_error", "error_terms", "identifiable", "bound", "note", "doubts"});
+    document.only_keys(node, {"value", "std_error", "error_terms", "identifiable", "bound",
+                              "source", "note", "doubts"});
     Estimate estimate{.value = document.number(document.required(node, "value")),
                       .std_error = {},
                       .note = optional_text(document, node, "note")};
@@ -82,6 +82,8 @@ Estimate read_quantity(const Document& document, const DocumentNode& node) {
             estimate.error_terms.push_back({term.key, document.number(term)});
     }
     read_kind(document, node, estimate);
+    if (const DocumentNode* const source = Document::find(node, "source"))
+        estimate.source = word_of<Source>(document, *source);
     const DocumentNode* const doubts = Document::find(node, "doubts");
     estimate.doubts =
         doubts != nullptr ? read_doubts(document, *doubts) : doubts_in_note(estimate.note);
@@ -90,7 +92,7 @@ Estimate read_quantity(const Document& document, const DocumentNode& node) {
 
 std::string quantity_text(const Estimate& estimate) {
     if (!estimate.std_error && estimate.identifiable() && estimate.note.empty() &&
-        estimate.doubts.empty() && estimate.error_terms.empty()) {
+        estimate.doubts.empty() && estimate.error_terms.empty() && !estimate.source) {
         return yaml_number(estimate.value);
     }
     TextPairs pairs = {{"value", yaml_number(estimate.value)}};
@@ -111,6 +113,7 @@ std::string quantity_text(const Estimate& estimate) {
     } else if (estimate.kind == Estimate::Kind::lower_bound) {
         pairs.emplace_back("bound", "lower");
     }
+    if (estimate.source) pairs.emplace_back("source", std::string(to_string(*estimate.source)));
     add_text(pairs, "note", estimate.note);
     // A list of none where the note alone would say otherwise.
     if (!estimate.doubts.empty() || !doubts_in_note(estimate.note).empty())

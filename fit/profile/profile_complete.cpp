@@ -43,8 +43,9 @@ std::map<std::string, std::string> homes_of(GpuProfile& out, const GpuProfile& p
     return homes;
 }
 
-Estimate told(Estimate value) {
-    value.note = fmt::format("published{}{}", value.note.empty() ? "" : ": ", value.note);
+// A quantity beside a measured one says where it comes from.
+Estimate told(Estimate value, Source source) {
+    if (!value.source) value.source = source;
     return value;
 }
 
@@ -85,10 +86,10 @@ CompletedProfile complete_profile(const GpuProfile& measured, const GpuProfile& 
                 for (ParameterTable& table : own->tables)
                     for (TableRow& row : table.rows)
                         if (row.cpi) row.cpi = row.cpi->times(factor);
-            if (!lacking) own->cpi = told(own->cpi);
+            if (!lacking) own->cpi = told(own->cpi, other.source);
         }
         if (latency && !lacking) {
-            own->latency = told(*other.latency);
+            own->latency = told(*other.latency, other.source);
             own->latency_unknown.clear();
         }
         if (cpi || latency) all.published.push_back(other.name);

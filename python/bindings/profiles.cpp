@@ -272,7 +272,6 @@ void make_timing(InstructionTiming* place, const std::string& name, const std::s
     made.latency_growth = estimate_of(growth);
     made.loop_cpi = estimate_of(loop_cpi);
     made.loop_latency = estimate_of(loop_latency);
-    made.pass_cpi = estimate_of(pass_cpi);
     made.tables = tables;
     made.kind = enum_of<InstructionKind>(kind, "kind");
     made.source = enum_of<Source>(source, "source");
@@ -291,9 +290,8 @@ void bind_timing(nb::module_& m) {
              nb::arg("latency") = nb::none(), nb::kw_only(), nb::arg("latency_unknown") = "",
              nb::arg("step") = "", nb::arg("latency_growth") = nb::none(),
              nb::arg("loop_cpi") = nb::none(), nb::arg("loop_latency") = nb::none(),
-             nb::arg("pass_cpi") = nb::none(), nb::arg("warps_per_instruction") = 1,
-             nb::arg("kind") = nb::none(), nb::arg("source") = "literature",
-             nb::arg("reference") = "", nb::arg("note") = "",
+             nb::arg("warps_per_instruction") = 1, nb::arg("kind") = nb::none(),
+             nb::arg("source") = "literature", nb::arg("reference") = "", nb::arg("note") = "",
              nb::arg("tables") = std::vector<ParameterTable>())
         .def_ro("name", &InstructionTiming::name, "In PTX's spelling, such as 'fma.f32'.")
         .def_ro("subsystem", &InstructionTiming::subsystem, "The unit that it occupies.")
@@ -311,7 +309,7 @@ void bind_timing(nb::module_& m) {
                 "Of the timed loop, per iteration, on the subsystem [core cycles].")
         .def_ro("loop_latency", &InstructionTiming::loop_latency,
                 "Of the timed loop, per iteration, on a warp's chain [core cycles].")
-        .def_ro("pass_cpi", &InstructionTiming::pass_cpi,
+        .def_ro(&InstructionTiming::pass_cpi,
                 "λ of one pass through the banks of shared memory [core cycles], of one copy of "
                 "the subsystem; None: as cpi.")
         .def_ro("warps_per_instruction", &InstructionTiming::warps_per_instruction,
@@ -329,8 +327,8 @@ void bind_timing(nb::module_& m) {
                      "Whether λ and Λ are both known as values, not as bounds.");
     add_value_methods(
         timing, {"name", "subsystem", "cpi", "latency", "latency_unknown", "step", "latency_growth",
-                 "loop_cpi", "loop_latency", "pass_cpi", "warps_per_instruction", "kind", "source",
-                 "reference", "note", "tables"});
+                 "loop_cpi", "loop_latency", "warps_per_instruction", "kind", "source", "reference",
+                 "note", "tables"});
 }
 
 void bind_profile_edits(nb::class_<GpuProfile>& profile) {

@@ -190,25 +190,6 @@ TEST(MemoryPricing, SharedMemoryTakesAPassAtATime) {
     EXPECT_DOUBLE_EQ(price_of(priced).cpi, 16);
 }
 
-// A request of GA10x occupies the unit for two cycles, a pass for one: two-way conflicts are free.
-TEST(MemoryPricing, PassesHideBehindARequestThatTakesLonger) {
-    GpuProfile gpu = with_rows();
-    gpu.find_instruction("ld.shared.u32")->pass_cpi = Estimate{.value = 1};  // 0.5 per core
-    const auto price = [&](const std::string& passes, const std::string& least = "1") {
-        return price_of(
-            per_access("{bytes: 128, passes: " + passes + ", least_passes: " + least + "}", gpu,
-                       "ld.shared.u32"));
-    };
-    EXPECT_DOUBLE_EQ(price("1").cpi, 2);
-    EXPECT_DOUBLE_EQ(price("2").cpi, 2);
-    EXPECT_DOUBLE_EQ(price("2").latency, 20 + 0.5);
-    EXPECT_DOUBLE_EQ(price("3").cpi, 3);
-    EXPECT_DOUBLE_EQ(price("32").cpi, 32);
-    EXPECT_DOUBLE_EQ(price("32").latency, 20 + 31 * 0.5);
-    EXPECT_DOUBLE_EQ(price("8", "4").cpi, 8);
-    EXPECT_DOUBLE_EQ(price("8", "4").latency, 20 + 4 * 0.5);
-}
-
 // Memory of a thread lies in the levels of global memory: the same bytes cost the same.
 TEST(MemoryPricing, LocalStoresCostWhatGlobalOnesDo) {
     const std::string memory = "{bytes: 128, sectors: 4, least_sectors: 4, written: []}";

@@ -105,7 +105,9 @@ TEST(Shelf, EveryCardIsAWholeProfile) {
              {&match.flops_per_second, &match.fast_bytes_per_second, &match.fast_latency_seconds,
               &match.slow_bytes_per_second, &match.slow_latency_seconds,
               &match.synchronisation_seconds})
-            EXPECT_TRUE(*number && (*number)->std_error) << card.id;
+            EXPECT_TRUE(*number && (*number)->std_error &&
+                        *(*number)->std_error < 0.6 * (*number)->value)
+                << card.id;
         EXPECT_TRUE(match.processors && match.fast_bytes && match.line_bytes) << card.id;
         EXPECT_GT(match.fast_bytes_per_second->value, match.slow_bytes_per_second->value)
             << card.id;
