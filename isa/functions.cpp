@@ -166,6 +166,11 @@ void relocate_code(const Cubin& cubin, const Kernel& kernel, std::vector<Word>& 
                 std::ranges::find_if(constant_places, known, &ConstantPlace::offset);
             const bool is_constant = constant != std::end(constant_places) &&
                                      one.symbol.section.starts_with(constant_prefix);
+            if (one.symbol.section.empty() && !one.symbol.is_foreign_function)
+                throw InputError(fmt::format(
+                    "kernel '{}': relocatable code: '{}' is in another file; link it with nvlink "
+                    "(nvcc -dlink)",
+                    kernel.name, one.symbol.name));
             if (!is_constant && std::ranges::none_of(places, known)) {
                 throw InputError(fmt::format(
                     "kernel '{}' calls or addresses '{}' in another section ({:#06x}, relocation "
