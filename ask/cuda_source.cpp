@@ -110,7 +110,7 @@ public:
 
 private:
     struct Way {
-        bool with_headers, without_host;
+        bool with_headers, without_host, leaves_empty;
         const char* words;
     };
 
@@ -124,9 +124,9 @@ private:
             no_nvrtc_ = error.what();
             return std::nullopt;
         }
-        constexpr Way ways[] = {{false, false, ""},
-                                {true, false, " with headers of C and C++ that it lacks"},
-                                {true, true, "; code for the host is left out"}};
+        constexpr Way ways[] = {{false, false, false, ""},
+                                {true, false, false, " with headers of C and C++ that it lacks"},
+                                {true, true, false, "; code for the host is left out"}};
         for (const Way& way : ways) {
             std::optional<bench::NvrtcOutput> output = attempt(*compiler, way);
             if (!output) continue;
@@ -147,14 +147,21 @@ private:
         return fmt::format("{}: compiled by {}{}{}", path_, compiler, with, words);
     }
 
-    // After a header was not found: whether the project has it, which its next options say.
-    bool found_header(const std::string& log) {
+    // After a header was not found: whether the next options say where the project has it, or it is
+    // left empty.
+    bool found_header(const std::string& log, bool may_be_empty) {
         const std::string header = missing_header(log);
         if (header.empty() || is_host_header(header)) return false;
         const fs::path folder = folder_of_header(path_, header);
         const std::string option = "-I" + folder.string();
-        if (folder.empty() || std::ranges::find(found_, option) != found_.end()) return false;
-        found_.push_back(option);
+        if (!folder.empty() && std::ranges::find(found_, option) == found_.end()) {
+            found_.push_back(option);
+            return true;
+        }
+        if (!may_be_empty ||
+            std::ranges::find(empty_, header, &bench::Header::name) != empty_.end())
+            return false;
+        empty_.push_back({header, ""});
         return true;
     }
 
@@ -182,9 +189,9 @@ private:
 
     std::optional<bench::NvrtcOutput> attempt(const bench::Nvrtc& compiler, const Way& way) {
         while (true) {
-            const std::size_t found = found_.size();
+            const std::size_t headers = found_.size() + empty_.size();
             std::optional<bench::NvrtcOutput> output = attempt_once(compiler, way);
-            if (output || found_.size() == found) return output;
+            if (output || found_.size() + empty_.size() == headers) return output;
         }
     }
 
@@ -199,6 +206,7 @@ private:
                                .file = source.filename().string()};
         if (way.with_headers) {
             text.headers = bench::host_headers(cuda.empty());
+            text.headers.insert(text.headers.end(), empty_.begin(), empty_.end());
             options.push_back(std::string("--pre-include=") + bench::first_header);
         }
         if (way.without_host) options.emplace_back("-default-device");
@@ -209,7 +217,7 @@ private:
             output = compiler.compile(text, architecture_, options);
         } catch (const bench::CompileError& error) {
             if (nvrtc_said_.empty() || way.with_headers) nvrtc_said_ = error.what();
-            found_header(error.what());
+            found_header(error.what(), way.leaves_empty);
             return std::nullopt;
         }
         text.instances = missing_instances(output);
@@ -233,9 +241,25 @@ private:
             try {
                 return bench::compile_nvcc(nvcc, path_, architecture_, all_options(), {});
             } catch (const bench::CompileError& error) {
-                if (!found_header(error.what())) throw;
+                if (!found_header(error.what(), false)) throw;
             }
         }
+    }
+
+    // Where no compiler takes it: what is included for the host, of other projects, may be missing.
+    std::optional<CompiledSource> with_empty_headers() {
+        if (!no_nvrtc_.empty()) return std::nullopt;
+        const std::string said = nvrtc_said_;
+        std::optional<bench::NvrtcOutput> output = attempt(bench::nvrtc(), {true, true, true, ""});
+        nvrtc_said_ = said;
+        if (!output || empty_.empty()) return std::nullopt;
+        std::string names;
+        for (const bench::Header& one : empty_) names += (names.empty() ? "" : ", ") + one.name;
+        return CompiledSource{std::move(*output),
+                              note(bench::nvrtc().name(),
+                                   "; code for the host is left out, and headers that are not "
+                                   "here are taken to be empty: " +
+                                       names)};
     }
 
     CompiledSource by_nvcc() {
@@ -252,6 +276,7 @@ private:
         } catch (const DeviceError& error) {
             if (rest_) return std::move(*rest_);
             if (!no_nvrtc_.empty()) throw DeviceError(no_nvrtc_);
+            if (auto made = with_empty_headers()) return std::move(*made);
             throw InputError(
                 fmt::format("{}: does not compile for {}: {}\n{}; nvcc, which knows host code and "
                             "all headers, would be taken: {} (104 MB to download)",
@@ -259,6 +284,7 @@ private:
                             bench::how_to_get_nvcc));
         }
         if (rest_) return std::move(*rest_);
+        if (auto made = with_empty_headers()) return std::move(*made);
         throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}", path_, architecture_,
                                      first_error(nvcc_said)));
     }
@@ -269,6 +295,7 @@ private:
     const std::vector<std::string>& kernels_;
     std::vector<std::string> options_;
     std::vector<std::string> found_;  // further ones, for headers of the project
+    std::vector<bench::Header> empty_;
     std::vector<SourceKernel> defined_;
     std::string no_nvrtc_, nvrtc_said_;
     std::optional<CompiledSource> rest_;  // compiles, but may lack what host code instantiates

@@ -27,33 +27,44 @@ RaceCheck::RaceCheck(const std::vector<isa::Instruction>& code)
     : granule_(std::ranges::any_of(code, is_narrow) ? 1 : 4),
       watches_(std::ranges::none_of(code, orders_otherwise)) {}
 
+void RaceCheck::next_phase() {
+    if (++phase_ < ~std::uint32_t{0} / warps) return;
+    phase_ = 1;
+    places_.clear();
+}
+
 void RaceCheck::begin() {
-    ++phase_;
+    next_phase();
     ended_ = !watches_;
 }
 
 void RaceCheck::barrier(bool all) {
-    ++phase_;
+    next_phase();
     ended_ = ended_ || !all;
 }
 
-void RaceCheck::add(Users& users, std::uint32_t warp, std::size_t instruction) const {
-    if (users.phase != phase_) {
-        users.phase = phase_;
-        users.count = 0;
-    } else if (users.warp[0] == warp || users.count == 2) {
+void RaceCheck::find_race(const Users& others, bool reads, std::uint32_t key,
+                          std::uint32_t instruction) {
+    for (std::size_t i = 0; i < others.key.size(); ++i) {
+        if (!is_of_phase(others.key[i]) || others.key[i] == key) continue;
+        const std::size_t other = others.instruction[i];
+        races_.insert(reads ? Race{instruction, other} : Race{other, instruction});
         return;
     }
-    users.warp[users.count] = warp;
-    users.instruction[users.count] = static_cast<std::uint32_t>(instruction);
-    ++users.count;
 }
 
-const std::uint32_t* RaceCheck::other(const Users& users, std::uint32_t warp) const {
-    if (users.phase != phase_) return nullptr;
-    for (std::size_t i = 0; i < users.count; ++i)
-        if (users.warp[i] != warp) return &users.instruction[i];
-    return nullptr;
+inline void RaceCheck::note(Place& place, bool reads, std::uint32_t key,
+                            std::uint32_t instruction) {
+    Users& own = reads ? place.reads : place.writes;
+    if (own.key[0] != key && own.key[1] != key) {
+        const std::size_t free = is_of_phase(own.key[0]) ? 1 : 0;
+        if (free == 0 || !is_of_phase(own.key[1])) {
+            own.key[free] = key;
+            own.instruction[free] = instruction;
+        }
+    }
+    const Users& others = reads ? place.writes : place.reads;
+    if (is_of_phase(others.key[0])) find_race(others, reads, key, instruction);
 }
 
 void RaceCheck::access(std::uint32_t warp, std::size_t instruction,
@@ -61,18 +72,17 @@ void RaceCheck::access(std::uint32_t warp, std::size_t instruction,
     if (ended_ || access.space != isa::Space::shared || access.kind == isa::AccessKind::atomic)
         return;
     const bool reads = access.kind == isa::AccessKind::load;
+    const std::uint32_t key = phase_ * warps + warp;
+    const std::uint32_t shift = granule_ == 1 ? 0 : 2;
+    // What lies beyond any group's memory is refused by the access itself.
+    constexpr std::uint64_t most = std::uint64_t{1} << 20;
     isa::each_of(access.active, [&](int lane) {
-        const std::uint64_t begin = access.addresses[lane] / granule_;
-        const std::uint64_t end = (access.addresses[lane] + access.bytes - 1) / granule_;
-        // Beyond any group's memory: the access itself is refused.
-        if (end >= std::uint64_t{1} << 20) return;
-        if (end >= places_.size()) places_.resize(end + 1);
-        for (std::uint64_t at = begin; at <= end; ++at) {
-            Place& place = places_[at];
-            add(reads ? place.reads : place.writes, warp, instruction);
-            if (const std::uint32_t* found = other(reads ? place.writes : place.reads, warp))
-                races_.insert(reads ? Race{instruction, *found} : Race{*found, instruction});
-        }
+        const std::uint64_t address = access.addresses[lane];
+        const std::uint64_t end = (address + access.bytes - 1) >> shift;
+        if (end >= most) return;
+        if (end >= places_.size()) places_.resize(end + 1, Place{});
+        for (std::uint64_t at = address >> shift; at <= end; ++at)
+            note(places_[at], reads, key, static_cast<std::uint32_t>(instruction));
     });
 }
 

@@ -39,19 +39,20 @@ public:
     const std::set<Race>& races() const { return races_; }
 
 private:
-    // The first two different warps that did something between two barriers.
+    // The first two different warps that did something since the last barrier: its number and the
+    // warp's in one, and by which instruction.
     struct Users {
-        std::uint32_t phase = 0;
-        std::uint32_t count = 0;
-        std::array<std::uint32_t, 2> warp;
+        std::array<std::uint32_t, 2> key;
         std::array<std::uint32_t, 2> instruction;
     };
     struct Place {
         Users reads, writes;
     };
-    void add(Users& users, std::uint32_t warp, std::size_t instruction) const;
-    // The instruction of another warp; none: nullptr.
-    const std::uint32_t* other(const Users& users, std::uint32_t warp) const;
+    static constexpr std::uint32_t warps = 64;  // at least those of a group
+    bool is_of_phase(std::uint32_t key) const { return key / warps == phase_; }
+    void next_phase();
+    void note(Place& place, bool reads, std::uint32_t key, std::uint32_t instruction);
+    void find_race(const Users& others, bool reads, std::uint32_t key, std::uint32_t instruction);
 
     std::uint32_t granule_ = 4;  // bytes that are told apart
     bool watches_ = true;

@@ -14,6 +14,7 @@ namespace occupipe::isa {
 namespace {
 
 constexpr std::string_view text_prefix = ".text.";
+constexpr std::string_view constant_prefix = ".nv.constant";
 
 std::uint64_t bytes_of(const Kernel& kernel) { return kernel.code.size() * instruction_bytes; }
 
@@ -36,6 +37,18 @@ constexpr Place places[] = {
     {0x72, 16, 8, 2},   {0x72, 34, 48, 10},  // ABS56_16_34
     {0x70, 32, 32, 0},                       // UNIFIED32_LO_32
     {0x71, 32, 32, 32},                      // UNIFIED32_HI_32
+};
+
+// The same for variables in constant memory: where the offset in the bank goes, and the bank.
+struct ConstantPlace {
+    Place offset;
+    bool with_bank;
+};
+constexpr int bank_bit = 54, bank_width = 5;
+constexpr ConstantPlace constant_places[] = {
+    {{0x3b, 32, 32, 0}, false},  // CONST_FIELD32: a register's value
+    {{0x42, 40, 14, 2}, true},   // CONST_FIELD19_40
+    {{0x73, 37, 17, 0}, true},   // CONST_FIELD22_37
 };
 
 void put_bits(Word& word, int first, int width, std::uint64_t value) {
@@ -149,7 +162,16 @@ void relocate_code(const Cubin& cubin, const Kernel& kernel, std::vector<Word>& 
         for (const Relocation& one : found->second) {
             const std::uint64_t at = begin + one.offset;
             const auto known = [&](const Place& place) { return place.type == one.type; };
-            if (std::ranges::none_of(places, known)) {
+            const auto* const constant =
+                std::ranges::find_if(constant_places, known, &ConstantPlace::offset);
+            const bool is_constant = constant != std::end(constant_places) &&
+                                     one.symbol.section.starts_with(constant_prefix);
+            if (one.symbol.section.empty() && !one.symbol.is_foreign_function)
+                throw InputError(fmt::format(
+                    "kernel '{}': relocatable code: '{}' is in another file; link it with nvlink "
+                    "(nvcc -dlink)",
+                    kernel.name, one.symbol.name));
+            if (!is_constant && std::ranges::none_of(places, known)) {
                 throw InputError(fmt::format(
                     "kernel '{}' calls or addresses '{}' in another section ({:#06x}, relocation "
                     "{}), which is not executed yet",
@@ -161,8 +183,18 @@ void relocate_code(const Cubin& cubin, const Kernel& kernel, std::vector<Word>& 
                                 "instructions or beyond the code ({:#06x})",
                                 kernel.name, name, one.offset));
             }
-            const std::uint64_t value = address(one);
             Word& word = code.at(at / instruction_bytes);
+            if (is_constant) {
+                const Place& place = constant->offset;
+                const auto offset =
+                    one.symbol.value + static_cast<std::uint64_t>(one.addend.value_or(0));
+                put_bits(word, place.bit, place.width, offset >> place.shift);
+                const char bank = one.symbol.section.c_str()[constant_prefix.size()];
+                if (constant->with_bank)
+                    put_bits(word, bank_bit, bank_width, static_cast<std::uint64_t>(bank - '0'));
+                continue;
+            }
+            const std::uint64_t value = address(one);
             for (const Place& place : places) {
                 if (known(place)) put_bits(word, place.bit, place.width, value >> place.shift);
             }

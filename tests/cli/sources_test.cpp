@@ -96,6 +96,11 @@ TEST_F(Sources, MachineCodeInHostObjects) {
 
 TEST_F(Sources, RelocatableCode) {
     for (const char* file :
+         {"constants.sm_75.cubin", "constants.sm_90.cubin", "constants.sm_120.cubin"})
+        EXPECT_THAT(
+            execute(stored + file, {"--grid", "1", "--block", "4", "--args", "a=i32[4] i32:2"}).out,
+            HasSubstr("first 37 47 57 37;"));
+    for (const char* file :
          {"relocatable.sm_75.cubin", "relocatable.sm_90.cubin", "relocatable.sm_120.cubin"})
         expect_sums(sums(file));
 }
@@ -297,9 +302,22 @@ TEST_F(SourcesCompiled, OptionsOfTheProject) {
     EXPECT_THAT(found.err, HasSubstr("with -I" + (folder.path / "include").string()));
 }
 
+TEST_F(SourcesCompiled, HeadersOfOtherProjectsMayBeMissing) {
+    const std::string path = written(
+        "k.cu",
+        "#include <no/such_header.h>\n__global__ void k(int* a) { a[0] = 3; }\nvoid run(no::"
+        "Tensor t) { k<<<1, 1>>>(t.data()); }\n");
+    const ProgramRun run =
+        execute(path, {"--arch", "sm_80", "--grid", "1", "--block", "1", "--args", "a=i32[1]"});
+    if (refused_without_compiler(run)) return;
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("headers that are not here are taken to be empty: "
+                                   "no/such_header.h"));
+}
+
 TEST_F(SourcesCompiled, SaysTheFirstErrorAndHowToGetNvcc) {
     const std::string path =
-        written("broken.cu", "#include <no_such_header.h>\n__global__ void k() {}\n");
+        written("broken.cu", "#include <no_such_header.h>\n__global__ void k(Absent a) {}\n");
     const Words launch = {"--arch", "sm_80", "--grid", "1", "--block", "1"};
     const ProgramRun run = execute(path, launch, {without_nvcc});
     if (refused_without_compiler(run)) return;

@@ -15,6 +15,9 @@ strip --strip-unneeded host.o
 for number in 75 90 120; do
     "$nvcc" -cubin -rdc=true -arch=sm_$number -o relocatable.sm_$number.cubin sums.cu
 done
+for number in 75 90 120; do
+    "$nvcc" -cubin -rdc=true -arch=sm_$number -o constants.sm_$number.cubin constants.cu
+done
 for number in 87 103; do
     "$nvcc" -cubin -arch=sm_$number -o linked.sm_$number.cubin sums.cu
 done

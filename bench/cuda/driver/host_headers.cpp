@@ -6,125 +6,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "bench/device_code.h"
+#include "core/files/embedded.h"
+
 namespace occupipe::bench {
 namespace {
-
-// Of x86-64 Linux, as nvcc sees them there; libcu++ has its own, which is the one that other
-// headers of it want.
-constexpr const char* integers = R"(#pragma once
-#if __has_include(<cuda/std/cstdint>)
-#include <cuda/std/cstdint>
-#else
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int int32_t;
-typedef long int64_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long uint64_t;
-typedef long intptr_t;
-typedef unsigned long uintptr_t;
-typedef long intmax_t;
-typedef unsigned long uintmax_t;
-typedef signed char int_least8_t;
-typedef short int_least16_t;
-typedef int int_least32_t;
-typedef long int_least64_t;
-typedef unsigned char uint_least8_t;
-typedef unsigned short uint_least16_t;
-typedef unsigned int uint_least32_t;
-typedef unsigned long uint_least64_t;
-typedef signed char int_fast8_t;
-typedef long int_fast16_t;
-typedef long int_fast32_t;
-typedef long int_fast64_t;
-typedef unsigned char uint_fast8_t;
-typedef unsigned long uint_fast16_t;
-typedef unsigned long uint_fast32_t;
-typedef unsigned long uint_fast64_t;
-#define INT8_MIN (-128)
-#define INT16_MIN (-32768)
-#define INT32_MIN (-2147483647 - 1)
-#define INT64_MIN (-9223372036854775807L - 1)
-#define INT8_MAX 127
-#define INT16_MAX 32767
-#define INT32_MAX 2147483647
-#define INT64_MAX 9223372036854775807L
-#define UINT8_MAX 255
-#define UINT16_MAX 65535
-#define UINT32_MAX 4294967295U
-#define UINT64_MAX 18446744073709551615UL
-#define SIZE_MAX 18446744073709551615UL
-#define INT64_C(c) c##L
-#define UINT64_C(c) c##UL
-#define UINT32_C(c) c##U
-#define INT32_C(c) c
-#endif
-)";
-
-constexpr const char* limits = R"(#pragma once
-#define CHAR_BIT 8
-#define SCHAR_MIN (-128)
-#define SCHAR_MAX 127
-#define UCHAR_MAX 255
-#define CHAR_MIN (-128)
-#define CHAR_MAX 127
-#define SHRT_MIN (-32768)
-#define SHRT_MAX 32767
-#define USHRT_MAX 65535
-#define INT_MIN (-2147483647 - 1)
-#define INT_MAX 2147483647
-#define UINT_MAX 4294967295U
-#define LONG_MIN (-9223372036854775807L - 1)
-#define LONG_MAX 9223372036854775807L
-#define ULONG_MAX 18446744073709551615UL
-#define LLONG_MIN (-9223372036854775807LL - 1)
-#define LLONG_MAX 9223372036854775807LL
-#define ULLONG_MAX 18446744073709551615ULL
-)";
-
-constexpr const char* floats = R"(#pragma once
-#define FLT_RADIX 2
-#define FLT_MANT_DIG 24
-#define FLT_DIG 6
-#define FLT_EPSILON 1.19209290e-7F
-#define FLT_MIN 1.17549435e-38F
-#define FLT_MAX 3.40282347e+38F
-#define FLT_MIN_EXP (-125)
-#define FLT_MAX_EXP 128
-#define DBL_MANT_DIG 53
-#define DBL_DIG 15
-#define DBL_EPSILON 2.2204460492503131e-16
-#define DBL_MIN 2.2250738585072014e-308
-#define DBL_MAX 1.7976931348623157e+308
-#define DBL_MIN_EXP (-1021)
-#define DBL_MAX_EXP 1024
-)";
-
-constexpr const char* mathematics = R"(#pragma once
-#ifndef INFINITY
-#define INFINITY __int_as_float(0x7f800000)
-#endif
-#ifndef NAN
-#define NAN __int_as_float(0x7fffffff)
-#endif
-#define HUGE_VAL __longlong_as_double(0x7ff0000000000000LL)
-#define HUGE_VALF __int_as_float(0x7f800000)
-#define M_E 2.7182818284590452354
-#define M_LOG2E 1.4426950408889634074
-#define M_LOG10E 0.43429448190325182765
-#define M_LN2 0.69314718055994530942
-#define M_LN10 2.30258509299404568402
-#define M_PI 3.14159265358979323846
-#define M_PI_2 1.57079632679489661923
-#define M_PI_4 0.78539816339744830962
-#define M_1_PI 0.31830988618379067154
-#define M_2_PI 0.63661977236758134308
-#define M_2_SQRTPI 1.12837916709551257390
-#define M_SQRT2 1.41421356237309504880
-#define M_SQRT1_2 0.70710678118654752440
-)";
 
 constexpr const char* first = R"(#pragma once
 #include <stdint.h>
@@ -140,13 +26,14 @@ struct Fixed {
     const char* name;
     const char* text;
 };
+// Those without a text here are files of bench/cuda/host_headers/.
 constexpr Fixed of_c[] = {
     {first_header, first},
-    {"stdint.h", integers},
+    {"stdint.h", nullptr},
     {"inttypes.h", "#include <stdint.h>\n"},
-    {"limits.h", limits},
-    {"float.h", floats},
-    {"math.h", mathematics},
+    {"limits.h", nullptr},
+    {"float.h", nullptr},
+    {"math.h", nullptr},
     {"stdio.h", "#pragma once\n#define EOF (-1)\ntypedef struct occupipe_file FILE;\n"},
     {"stdlib.h",
      "#pragma once\n#define EXIT_SUCCESS 0\n#define EXIT_FAILURE 1\n#define RAND_MAX 2147483647\n"},
@@ -291,7 +178,13 @@ constexpr const char* of_hosts[] = {
 
 std::vector<Header> made(bool with_cuda) {
     std::vector<Header> all;
-    const auto add = [&](const Fixed& one) { all.push_back({one.name, one.text}); };
+    const auto add = [&](const Fixed& one) {
+        const std::string file = fmt::format(
+            "bench/cuda/host_headers/{}.cuh",
+            std::string_view(one.name).substr(0, std::string_view(one.name).rfind('.')));
+        all.push_back({one.name, std::string(one.text != nullptr ? one.text
+                                                                 : embedded(device_code(), file))});
+    };
     for (const Fixed& one : of_c) add(one);
     // "stdint.h" for "cstdint".
     for (const Fixed& one : of_c_in_cpp)

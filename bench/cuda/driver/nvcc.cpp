@@ -53,6 +53,14 @@ bool wants_separate_compilation(const std::string& log) {
            log.find("Unresolved extern") != std::string::npos;
 }
 
+// Words of C++20, where the source does not say that it is.
+bool wants_newer_language(const std::string& log) {
+    for (const char* word : {"\"concept\" is undefined", "\"requires\" is undefined",
+                             "\"consteval\" is undefined", "name followed by \"::\" must be a"})
+        if (log.find(word) != std::string::npos) return true;
+    return false;
+}
+
 }  // namespace
 
 Nvcc find_nvcc(const Surroundings& from) {
@@ -101,6 +109,18 @@ NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::st
         arguments.insert(arguments.begin(), "-rdc=true");
         exit_code = run_tool(nvcc.program, arguments, said);
         output.log = read_text_file(said);
+    }
+    const bool says_language = std::ranges::any_of(options, [](const std::string& one) {
+        return one.starts_with("-std=") || one.starts_with("--std=");
+    });
+    if (exit_code != 0 && !says_language && wants_newer_language(output.log)) {
+        arguments.insert(arguments.begin(), "-std=c++20");
+        const int again = run_tool(nvcc.program, arguments, said);
+        // What it says of the older language is what the source is taken to be.
+        if (again == 0) {
+            exit_code = again;
+            output.log = read_text_file(said);
+        }
     }
     if (exit_code != 0)
         throw CompileError(output.log.empty() ? fmt::format("it ended with {}", exit_code)
