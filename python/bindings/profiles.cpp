@@ -257,9 +257,9 @@ void make_timing(InstructionTiming* place, const std::string& name, const std::s
                  const Number& cpi, const std::optional<Number>& latency,
                  const std::string& latency_unknown, const std::string& step,
                  const std::optional<Number>& growth, const std::optional<Number>& loop_cpi,
-                 const std::optional<Number>& loop_latency, const std::optional<Number>& pass_cpi,
-                 int warps_per_instruction, const std::optional<std::string>& kind,
-                 const std::string& source, const std::string& reference, const std::string& note,
+                 const std::optional<Number>& loop_latency, int warps_per_instruction,
+                 const std::optional<std::string>& kind, const std::string& source,
+                 const std::string& reference, const std::string& note,
                  const std::vector<ParameterTable>& tables) {
     InstructionTiming made;
     made.name = name;
@@ -309,9 +309,6 @@ void bind_timing(nb::module_& m) {
                 "Of the timed loop, per iteration, on the subsystem [core cycles].")
         .def_ro("loop_latency", &InstructionTiming::loop_latency,
                 "Of the timed loop, per iteration, on a warp's chain [core cycles].")
-        .def_ro(&InstructionTiming::pass_cpi,
-                "λ of one pass through the banks of shared memory [core cycles], of one copy of "
-                "the subsystem; None: as cpi.")
         .def_ro("warps_per_instruction", &InstructionTiming::warps_per_instruction,
                 "Warps that execute one instruction together; λ stays per warp.")
         .def_prop_ro(
