@@ -383,6 +383,7 @@ private:
         if (word == "True" || word == "true") return 1;
         if (word == "False" || word == "false") return 0;
         if (const auto known = names_(word)) return *known;
+        at_ = begin;
         throw std::invalid_argument(fmt::format("'{}' is not known", word));
     }
 

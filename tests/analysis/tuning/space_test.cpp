@@ -17,7 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::string t1 = R"({
+const std::string t1 = R"json({
  "ConfigurationSpace": {
   "TuningParameters": [
    {"Name": "bx", "Type": "int", "Values": "[16, 32, 64]"},
@@ -37,11 +37,8 @@ const std::string t1 = R"({
    {"Name": "in", "Type": "uint8", "MemoryType": "Vector", "FillType": "Random",
     "FillValue": 255, "Size": "(ProblemSize[0] + max(radius)) * ProblemSize[1]"},
    {"Name": "weights", "Type": "float", "MemoryType": "Vector", "MemType": "Constant",
-    "FillType": "Random", "FillValue": 1.0, "Size": "max(radius)"
-},
-   {"Name": "n", "Type": "int", "MemoryType": "Scalar", "FillValue": 1000}]
-}
-})";
+    "FillType": "Random", "FillValue": 1.0, "Size": "max(radius)"},
+   {"Name": "n", "Type": "int", "MemoryType": "Scalar", "FillValue": 1000}]}})json";
 
 TuningSpace space(const std::string& from = {}, const std::string& to = {}) {
     std::string text = t1;
@@ -98,7 +95,7 @@ TEST(TuningSpace, FaultsNameFileLineAndKey) {
     EXPECT_THAT(fault("\"CUDA\", \"Comp", "\"HIP\", \"Comp"), HasSubstr("Language: must be CUDA"));
     EXPECT_THAT(fault("bx * tile <= 64", "bx * "), "none");  // asked for when a condition counts
     EXPECT_THAT(fault("\"4 * bx\"", "\"4 * nothing\""),
-                HasSubstr("spaces/t1.json:13:18: SharedMemory: '4 * nothing' at character 5: "
+                HasSubstr("spaces/t1.json:14:19: SharedMemory: '4 * nothing' at character 5: "
                           "'nothing' is not known"));
     EXPECT_THAT(fault("\"X\": \"bx\"", "\"X\": \"bx * 1000\""), HasSubstr("from 1 to 1024"));
     EXPECT_THAT(fault("\"Y\": \"4\"", "\"Y\": \"64\""), HasSubstr("2048 threads"));
