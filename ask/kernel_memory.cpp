@@ -84,11 +84,12 @@ struct Followed {
 Followed followed(const KernelIn& in, const Launch& launch, int cores) {
     Followed out{.context = *in.kernel().memory, .filled = {}, .groups = 0, .said = {}};
     out.context.cores = cores;
-    const auto executed = static_cast<std::int64_t>(in.seen.groups);
+    const auto executed =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(in.seen.groups, in.memory_groups));
     std::int64_t groups = executed;
     if (launch.group_warps == in.occupancy.group_warps) {
         out.context.concurrent_groups = launch.concurrent_groups;
-        groups = std::min(launch.groups, static_cast<std::int64_t>(in.memory_groups));
+        groups = std::min(launch.groups, executed);
         if (launch.groups > executed)
             out.said.push_back(
                 fmt::format("reuse was found for the {} groups that were executed, the launch has "

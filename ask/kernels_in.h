@@ -83,7 +83,7 @@ struct KernelIn {
     KernelLaunch launch;
     std::shared_ptr<extract::MemoryTrace> memory;  // where options.memory_cores asked for it
     // Of these first groups; others that were executed stand for themselves alone.
-    std::uint64_t memory_groups = 0;
+    std::uint64_t memory_groups = extract::every_group;
     std::uint64_t executed_groups = 0;  // whose counts `execution` and `memory` sum up
     Notes assumptions;                  // what the prediction does not see or takes for granted
     // Where what is predicted executes much less or more than the launch did; a sentence each.
