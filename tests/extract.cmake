@@ -5,8 +5,8 @@ occupipe_test(execute_test KIND cli SHARDS 2 WITHOUT_NVRTC Execute.CompilesSourc
     SOURCES cli/execute_test.cpp cli/execute_refusals_test.cpp cli/extract_test.cpp support/run_program.cpp)
 target_compile_definitions(execute_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(execute_test occupipe)
-occupipe_test(sources_test KIND cli WITHOUT_NVRTC SourcesCompiled.* LINK occupipe::core GTest::gmock
-    SOURCES cli/sources_test.cpp support/run_program.cpp)
+occupipe_test(sources_test KIND cli WITHOUT_NVRTC SourcesCompiled.* LINK occupipe::core nlohmann_json::nlohmann_json GTest::gmock
+    SOURCES cli/sources_test.cpp cli/validate_measured_test.cpp support/run_program.cpp)
 target_compile_definitions(sources_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(sources_test occupipe)
 occupipe_test(annotate_test KIND cli ONE_PROCESS LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
