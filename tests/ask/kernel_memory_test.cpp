@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "core/files/files.h"
@@ -24,6 +25,55 @@ KernelIn transposed() {
     options.memory_cores = 3;
     return kernel_in(plan, read_kernel_file(folder + "recorded/sm_80/transpose.cubin", "", {}),
                      options);
+}
+
+// What each global access of the kernel's most frequent warps asks for and finds.
+std::vector<MemoryUse> uses_of(const KernelIn& in) {
+    std::vector<MemoryUse> uses;
+    for (const KernelItem& item : in.kernel().warps.front().instructions)
+        if (const auto* const one = std::get_if<KernelInstruction>(&item))
+            if (one->memory) uses.push_back(*one->memory);
+    return uses;
+}
+
+// A stream finds nothing, wherever it is looked at.
+TEST(KernelMemory, TheFirstGroupsTellOfALongLaunch) {
+    const std::string folder = OCCUPIPE_SOURCE_DIR "/tests/kernels/";
+    const LaunchPlan plan = read_launches(folder + "saxpy.yaml");
+    const KernelFile file = read_kernel_file(folder + "recorded/sm_80/saxpy.cubin", "", {});
+    KernelsInOptions options;
+    options.memory_cores = 3;
+    const KernelIn whole = kernel_in(plan, file, options);
+    EXPECT_EQ(whole.memory_groups, 391U);
+    EXPECT_EQ(whole.executed_groups, 391U);
+    options.memory_instructions = 10'000;
+    const KernelIn part = kernel_in(plan, file, options);
+    const std::uint64_t of_group = whole.execution.warp_instructions / 391;
+    EXPECT_NEAR(static_cast<double>(part.memory_groups), 10'000.0 / static_cast<double>(of_group),
+                1.5);
+    EXPECT_GT(part.executed_groups, part.memory_groups);
+    EXPECT_LE(part.executed_groups, part.memory_groups + 66);
+    EXPECT_EQ(part.kernel().launch, whole.kernel().launch);
+    // The last group, which is not full, counts for more in fewer groups.
+    const auto some = uses_of(part), all = uses_of(whole);
+    ASSERT_EQ(some.size(), 3U);
+    ASSERT_EQ(all.size(), 3U);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        EXPECT_NEAR(some[i].bytes, all[i].bytes, 0.01 * all[i].bytes);
+        EXPECT_NEAR(some[i].sectors, all[i].sectors, 0.01 * all[i].sectors);
+        EXPECT_EQ(some[i].core, all[i].core);
+        EXPECT_EQ(some[i].device, all[i].device);
+        EXPECT_EQ(some[i].written, all[i].written);
+    }
+    EXPECT_TRUE(std::ranges::any_of(part.assumptions, [](const Note& note) {
+        return note.sentence.find("of 391 groups: the others are taken to find as much") !=
+               std::string::npos;
+    }));
+    // At least a group for each core; all where all were asked for.
+    options.memory_instructions = 1;
+    EXPECT_EQ(kernel_in(plan, file, options).memory_groups, 3U);
+    options.sample.reset();
+    EXPECT_EQ(kernel_in(plan, file, options).memory_groups, 391U);
 }
 
 // Every op of the kernel on one unit.
