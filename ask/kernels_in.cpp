@@ -398,6 +398,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
             streams.watch(sample.groups());
             const std::vector<std::uint64_t> rest = after_first(sample, in.memory_groups);
             in.executed_groups = rest.size() + 1;
+            if (rest.empty()) judge_sample(in.seen, counts, options.sample_error);
             return rest;
         }
         const bool exact_enough = judge_sample(in.seen, counts, options.sample_error);

@@ -504,6 +504,11 @@ void Run::dump() {
 
 void validate(const Options& options) {
     if (!options.measured.measured.empty()) {
+        if (!options.device.empty() || !options.import.empty() || !options.dump.empty() ||
+            !options.ncu.empty() || !options.machine_code.empty() || !options.kernels.empty())
+            throw InputError(
+                "--measured: --device, --import, --dump, --ncu, --kernel and --kernels "
+                "are for suites; leave them out");
         validate_measured(options.measured, {.profile = options.profile,
                                              .spaces = options.launches,
                                              .models = options.models,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "core/files/files.h"
 #include "report/figures/plot_file.h"
 #include "report/text/held_against.h"
+#include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
 
@@ -43,6 +45,13 @@ void validate_measured(const ValidateMeasured& options, const ValidateMeasuredRe
             "--measured: name the tuner's input (T1) of these configurations with one "
             "--launch SPACE.json");
     report::check_plot_file(request.plot, request.force);
+    const std::filesystem::path folder = request.output;
+    const std::filesystem::path table = folder / "configurations.csv",
+                                of_all = folder / "scores.json";
+    if (!request.output.empty() && !request.force)
+        for (const std::filesystem::path& file : {table, of_all})
+            if (std::filesystem::exists(file))
+                throw InputError(fmt::format("{} exists; --force replaces it", file.string()));
     const GpuProfile profile = analysis::named_profile(request.profile);
     const analysis::TuningSpace space = analysis::read_tuning_space(request.spaces.front());
     analysis::MeasuredRuns runs = analysis::read_measured_runs(options.measured);
@@ -76,19 +85,29 @@ void validate_measured(const ValidateMeasured& options, const ValidateMeasuredRe
     };
     const analysis::HeldAgainst held = analysis::held_against(space, runs, drawn, profile, how);
     line.end();
+    const auto end_stopped = [&] {
+        const std::string so_far =
+            fmt::format("{} of {} configurations were predicted", done, drawn.size());
+        if (StopOnSignal::stopped()) throw Interrupted(so_far);
+        throw LimitReached(fmt::format("{} within --limit {}", so_far, request.limit));
+    };
+    if (held.stopped && done == 0) end_stopped();
+    if (std::ranges::all_of(held.rows, [](const auto& row) { return !row.refusal.empty(); }))
+        throw InputError(fmt::format("no configuration can be predicted; the first: {}",
+                                     held.rows.front().refusal));
     if (options.json)
         fmt::print("{}\n", report::to_json(held).dump(2));
     else
         fmt::print("{}", report::to_text(held));
     if (!request.output.empty()) {
-        const std::filesystem::path folder = request.output;
         std::filesystem::create_directories(folder);
         const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
-        write_text_file(folder / "configurations.csv", report::to_csv(held), overwrite);
-        write_text_file(folder / "scores.json", report::to_json(held).dump(2) + "\n", overwrite);
+        write_text_file(table, report::to_csv(held), overwrite);
+        write_text_file(of_all, report::to_json(held).dump(2) + "\n", overwrite);
     }
     if (!request.plot.empty())
         report::write_plot(request.plot, report::held_against_plot(held), request.force);
+    if (held.stopped) end_stopped();
 }
 
 }  // namespace occupipe::cli

@@ -30,12 +30,21 @@ void fit_constants(LaunchPlan& plan, const KernelFile& file, const std::string& 
     const isa::Kernel& kernel = extract::find_kernel(file.cubin, name);
     auto& launch = std::get<KernelLaunch>(plan.steps.front());
     const std::size_t parameters = extract::signature_of(kernel, file.ptx).size();
+    std::vector<std::string> only_symbols;
     std::erase_if(launch.arguments, [&](const ArgumentPlan& one) {
-        return launch.arguments.size() > parameters && one.kind == ArgumentPlan::Kind::buffer &&
-               std::ranges::count(plan.symbols, one.buffer, &BufferPlan::name) > 0;
+        const bool drops = launch.arguments.size() > parameters &&
+                           one.kind == ArgumentPlan::Kind::buffer &&
+                           std::ranges::count(plan.symbols, one.buffer, &BufferPlan::name) > 0;
+        if (drops) only_symbols.push_back(one.buffer);
+        return drops;
     });
     std::erase_if(plan.symbols, [&](const BufferPlan& one) {
-        return std::ranges::count(file.cubin.symbols, one.name, &isa::CubinSymbol::name) == 0;
+        const bool known =
+            std::ranges::count(file.cubin.symbols, one.name, &isa::CubinSymbol::name) > 0;
+        if (!known && std::ranges::count(only_symbols, one.name) > 0)
+            throw InputError(plan.file, one.where, one.name,
+                             "is no variable of the code, and the kernel has no argument for it");
+        return !known;
     });
 }
 
@@ -113,11 +122,13 @@ HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
             } catch (const isa::Stopped&) {
                 stopped = true;
                 held.rows[i].refusal = "not predicted: interrupted, or out of time";
+                return;
             }
             const std::scoped_lock lock(telling);
             if (options.done) options.done(held.rows[i]);
         },
         options.threads);
+    held.stopped = stopped;
     return held;
 }
 

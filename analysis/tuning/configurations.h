@@ -35,6 +35,7 @@ struct HeldAgainst {
     double clock_hz = 0;
     std::vector<const Model*> models;
     std::vector<PredictedConfiguration> rows;         // as drawn
+    bool stopped = false;                             // before all were predicted
     std::size_t valid = 0, failed = 0, excluded = 0;  // of the file
 };
 

@@ -36,7 +36,8 @@ int compared(const Value& a, const Value& b) {
 bool equal(const Value& a, const Value& b) {
     if (std::holds_alternative<std::string>(a.of) != std::holds_alternative<std::string>(b.of))
         return false;
-    if (std::holds_alternative<Value::List>(a.of)) return a == b;
+    if (std::holds_alternative<Value::List>(a.of) || std::holds_alternative<Value::List>(b.of))
+        return a == b;
     return compared(a, b) == 0;
 }
 
@@ -438,6 +439,8 @@ bool is_true(const Value& value) {
     if (const auto* const list = std::get_if<Value::List>(&value.of)) return !list->empty();
     return number_of(value) != 0;
 }
+
+bool is_equal(const Value& a, const Value& b) { return equal(a, b); }
 
 Value evaluate(std::string_view expression, const Names& names) {
     return Parser(expression, names).run();

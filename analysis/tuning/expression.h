@@ -35,6 +35,7 @@ std::string to_text(const Value& value);
 // The number in a text, else the text as a word.
 Value value_of(const std::string& text);
 bool is_true(const Value& value);
+bool is_equal(const Value& a, const Value& b);  // 32 and 32.0 are
 
 // What a name stands for; absent: nothing.
 using Names = std::function<std::optional<Value>(std::string_view name)>;

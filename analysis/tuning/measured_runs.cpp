@@ -104,7 +104,9 @@ private:
                 run.configuration[name] = value(document_.required(entry, name));
             const DocumentNode& time = document_.required(entry, "time");
             const DocumentNode* const times = Document::find(entry, "times");
-            if (std::holds_alternative<std::string>(value_of(document_.text(time)).of))
+            constexpr double failed = 1e20;  // as versions before 1.0 wrote it
+            if (std::holds_alternative<std::string>(value_of(document_.text(time)).of) ||
+                document_.number(time) >= failed)
                 run.failure = time.text;
             else if (times && !times->children.empty())
                 set_median(run, pointers(document_.items(*times)), milliseconds);
@@ -197,7 +199,13 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < header.fields.size(); ++i) {
         const auto* const one = std::ranges::find(columns, header.fields[i], &Column::name);
+        if (std::ranges::count(header.fields, header.fields[i]) > 1)
+            throw InputError(file, {header.line, 1}, header.fields[i],
+                             "is the name of two columns");
         if (one == std::end(columns)) continue;
+        if (time)
+            throw InputError(file, {header.line, 1}, header.fields[i],
+                             fmt::format("is a time, as {} is; which one counts?", time->name));
         time = one;
         at = i;
     }
@@ -239,6 +247,17 @@ MeasuredRuns read_measured_runs(const std::string& path) {
 }
 
 void keep_those_of(const TuningSpace& space, MeasuredRuns& runs) {
+    for (MeasuredRun& run : runs.runs) {
+        Configuration of_space;
+        for (const TuningSpace::Tunable& one : space.tunables) {
+            const auto value = run.configuration.find(one.name);
+            if (value == run.configuration.end()) continue;
+            const auto known = std::ranges::find_if(
+                one.values, [&](const Value& other) { return is_equal(other, value->second); });
+            of_space[one.name] = known == one.values.end() ? value->second : *known;
+        }
+        run.configuration = std::move(of_space);
+    }
     runs.excluded += std::erase_if(runs.runs, [&](const MeasuredRun& run) {
         return excluded_by(space, run.configuration).has_value();
     });

@@ -28,7 +28,8 @@ struct MeasuredRuns {
     std::size_t excluded = 0;  // by keep_those_of()
 };
 
-// Drops the configurations that the space excludes.
+// Drops the configurations that the space excludes, and of the others what is no tunable of it; a
+// number equal to one of the space is that one (32.0 is 32).
 void keep_those_of(const TuningSpace& space, MeasuredRuns& runs);
 
 // Throws InputError that names file, line and key.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/statistics.h"
@@ -72,8 +73,10 @@ Scores scores(std::span<const ScoredTime> times) {
 
     std::vector<std::size_t> order(times.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(
-        order, [&](std::size_t a, std::size_t b) { return predicted[a] < predicted[b]; });
+    // Equal predictions do not say which is better: the longest measured comes first.
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+        return std::pair(predicted[a], -measured[a]) < std::pair(predicted[b], -measured[b]);
+    });
     const auto best_of = [&, shortest = least](std::size_t first) {
         double best = measured[order.front()];
         for (std::size_t i = 1; i < std::min(first, order.size()); ++i)

@@ -24,7 +24,8 @@ struct Scores {
     double spread = 0;               // longest over shortest measured time
     std::optional<double> spearman;  // rank correlation; absent: one side is constant
     // Measured time over the shortest measured one: of the configuration predicted best, and of the
-    // best among the predicted best hundredth (at least one) and ten.
+    // best among the predicted best hundredth (at least one) and ten. Of equal predictions the
+    // longest measured one is taken first.
     double regret = 0, regret_hundredth = 0, regret_ten = 0;
     double at_random = 0;              // the same of a configuration at random: the mean
     std::optional<double> coverage;    // share of intervals that hold the measured time

@@ -74,6 +74,12 @@ TEST(KernelMemory, TheFirstGroupsTellOfALongLaunch) {
     EXPECT_EQ(kernel_in(plan, file, options).memory_groups, 3U);
     options.sample.reset();
     EXPECT_EQ(kernel_in(plan, file, options).memory_groups, 391U);
+    // The only group is the first one.
+    LaunchPlan one = plan;
+    std::get<KernelLaunch>(one.steps.front()).grid = {1, 1, 1};
+    options = {};
+    options.memory_cores = 3;
+    EXPECT_EQ(to_text(kernel_in(one, file, options).seen), "its one group was executed");
 }
 
 // Every op of the kernel on one unit.

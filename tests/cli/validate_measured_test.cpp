@@ -102,9 +102,15 @@ TEST(ValidateMeasured, ARefusedConfigurationIsARowWithItsReason) {
     const Files files("bx,tile,time_us\n32,1,2\n");
     write_text_file(files.path("blur.cu"), "broken", Overwrite::yes);
     const ProgramRun held = files.validate();
-    ASSERT_EQ(held.exit_code, 0) << held.err;
-    EXPECT_THAT(held.out, HasSubstr("1 configuration refused: "));
-    EXPECT_THAT(held.out, HasSubstr("blur.cu: does not compile for sm_80"));
+    EXPECT_EQ(held.exit_code, 2);
+    EXPECT_THAT(held.err, HasSubstr("no configuration can be predicted; the first: "));
+    EXPECT_THAT(held.err, HasSubstr("blur.cu: does not compile for sm_80"));
+    write_text_file(files.path("blur.cu"), std::string("#if bx == 64\n#error no\n#endif\n") + text,
+                    Overwrite::yes);
+    write_text_file(files.path("times.csv"), "bx,tile,time_us\n32,1,2\n64,1,3\n", Overwrite::yes);
+    const ProgramRun some = files.validate();
+    EXPECT_EQ(some.exit_code, 0) << some.err;
+    EXPECT_THAT(some.out, HasSubstr("1 configuration refused: "));
 }
 
 TEST(ValidateMeasured, BadInputIsNamed) {
@@ -115,6 +121,13 @@ TEST(ValidateMeasured, BadInputIsNamed) {
     held = run_program({"validate", "--measured", files.path("times.csv"), "--profile", "a100"});
     EXPECT_EQ(held.exit_code, 2);
     EXPECT_THAT(held.err, HasSubstr("--launch SPACE.json"));
+    held = files.validate({"--device", "model:a100"});
+    EXPECT_EQ(held.exit_code, 2);
+    EXPECT_THAT(held.err, HasSubstr("--measured: --device"));
+    write_text_file(files.path("scores.json"), "", Overwrite::no);
+    held = files.validate({"-o", files.folder.path.string()});
+    EXPECT_EQ(held.exit_code, 2);
+    EXPECT_THAT(held.err, HasSubstr("scores.json exists; --force replaces it"));
     write_text_file(files.path("t1.json"), "{}", Overwrite::yes);
     held = files.validate();
     EXPECT_EQ(held.exit_code, 2);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace occupipe::analysis {
@@ -39,6 +40,17 @@ TEST(Scores, RegretIsWhatTheChosenTakesLonger) {
     EXPECT_DOUBLE_EQ(of.regret, 1.02);
     EXPECT_DOUBLE_EQ(of.regret_hundredth, 1.01);
     EXPECT_DOUBLE_EQ(of.regret_ten, 1);
+}
+
+// Equal predictions do not say which is better, whatever the order of the rows.
+TEST(Scores, TiesCountAgainstThePrediction) {
+    std::vector<ScoredTime> times = {{.measured = 2, .predicted = 1},
+                                     {.measured = 8, .predicted = 1},
+                                     {.measured = 4, .predicted = 3}};
+    EXPECT_DOUBLE_EQ(scores(times).regret, 4);
+    std::swap(times[0], times[1]);
+    EXPECT_DOUBLE_EQ(scores(times).regret, 4);
+    EXPECT_DOUBLE_EQ(scores(times).regret_ten, 1);
 }
 
 TEST(Scores, ConstantPredictionsHaveNoRank) {

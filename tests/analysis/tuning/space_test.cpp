@@ -89,6 +89,11 @@ TEST(TuningSpace, ConditionsAndValuesExclude) {
     keep_those_of(space(), runs);
     EXPECT_EQ(runs.runs.size(), 1U);
     EXPECT_EQ(runs.excluded, 1U);
+    // As programs write numbers that were whole; what is no tunable goes.
+    runs.runs = {{{{"bx", 32.0}, {"tile", 2}, {"radius", 3}, {"power", 71.5}}, 1e-3, {}}};
+    keep_those_of(space(), runs);
+    ASSERT_EQ(runs.runs.size(), 1U);
+    EXPECT_EQ(runs.runs[0].configuration, fits);
 }
 
 TEST(TuningSpace, FaultsNameFileLineAndKey) {
@@ -130,6 +135,12 @@ TEST(MeasuredRuns, EveryFormatGivesTheSameTimes) {
         "cache.json");
     check(cache, "Kernel Tuner");
     EXPECT_EQ(cache.device, "NVIDIA A100");
+    // As Kernel Tuner wrote failures once.
+    EXPECT_EQ(parse_measured_runs(
+                  R"({"tune_params_keys": ["bx"], "cache": {"1": {"bx": 1, "time": 1e20}}})", "old")
+                  .runs[0]
+                  .failure,
+              "1e20");
     check(parse_measured_runs(
               R"({"Metadata": {"Device": "RTX", "TimeUnit": "Microseconds"}, "Results": [
                   {"Status": "Ok", "Configuration": [{"Name": "bx", "Value": 32}],
@@ -152,6 +163,8 @@ TEST(MeasuredRuns, FaultsNameFileAndPlace) {
     };
     EXPECT_THAT(fault_of("{}"), HasSubstr("must be a T4 file"));
     EXPECT_THAT(fault_of("bx,ms\n1,2\n"), HasSubstr("f:1:1: needs a column seconds"));
+    EXPECT_THAT(fault_of("bx,bx,time_ms\n1,2,3\n"), HasSubstr("bx: is the name of two columns"));
+    EXPECT_THAT(fault_of("bx,time_ms,seconds\n1,2,3\n"), HasSubstr("which one counts?"));
     EXPECT_THAT(fault_of("bx,time_ms\n1,-2\n"), HasSubstr("f:2:1: time_ms: must be above 0"));
     EXPECT_THAT(fault_of(R"({"results": [{"configuration": {"bx": 1},
         "times": {"runtimes": [0]}}]})"),
