@@ -370,9 +370,8 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
     const std::uint64_t random = options.sample.value_or(in.seen.groups);
     constexpr const char* all_for_caches = "every group takes part in what caches hold";
     if (random + 2 < in.seen.groups) in.seen.all_because = how_groups_talk(*in.code);
-    if (options.memory_cores && !options.sample) in.seen.all_because = all_for_caches;
     // How many groups caches need is known once one of them has been executed.
-    bool first_alone = options.memory_cores && in.seen.all_because.empty();
+    bool first_alone = options.memory_cores && options.sample && in.seen.all_because.empty();
     in.memory_groups = in.executed_groups = in.seen.groups;
     extract::GroupSample sample(in.seen.groups,
                                 in.seen.all_because.empty() ? random : in.seen.groups);
@@ -390,7 +389,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
             first_alone = false;
             in.memory_groups = groups_for_caches(in.seen.groups, counts.at(0), options);
             if (in.memory_groups == in.seen.groups) {
-                in.seen.all_because = all_for_caches;
+                if (random + 2 < in.seen.groups) in.seen.all_because = all_for_caches;
                 sample = extract::GroupSample(in.seen.groups, in.seen.groups);
             } else {
                 sample = extract::GroupSample(in.seen.groups, std::max(random, most_sample));
