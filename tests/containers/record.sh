@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 nvcc=${NVCC:-nvcc}
-two=(-gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code='[sm_90,compute_90]')
+two=(-gencode 'arch=compute_75,code=sm_75' -gencode 'arch=compute_90,code=[sm_90,compute_90]')
 # zstd, LZ4
 "$nvcc" -fatbin -compress-mode=size "${two[@]}" -o zstd.fatbin sums.cu
 "$nvcc" -fatbin -compress-mode=speed "${two[@]}" -o lz4.fatbin sums.cu
