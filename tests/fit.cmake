@@ -33,7 +33,7 @@ if(OCCUPIPE_FUZZ)
         target_compile_options(occupipe_${component} PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
     endforeach()
     target_compile_options(occupipe_analysis PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
-    foreach(target measurements:fit published:analysis profilers:analysis kernels:bench files:bench workloads:automatch sweeps:analysis exchange:analysis machine_code:isa launches:core execute:extract images:isa sources:ask)  # what is fuzzed: the component it is in
+    foreach(target measurements:fit published:analysis profilers:analysis kernels:bench files:bench workloads:automatch sweeps:analysis exchange:analysis machine_code:isa launches:core execute:extract images:isa sources:ask tuning:analysis)  # what is fuzzed: the component it is in
         string(REPLACE ":" ";" target "${target}")
         list(GET target 0 name)
         list(GET target 1 component)
