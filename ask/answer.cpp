@@ -118,7 +118,8 @@ Changed changed(const Kernel& kernel, const GpuProfile& given, const ProfileChan
     Changed out{.profile = given, .offered = {}, .notes = {}};
     GpuProfile& profile = out.profile;
     std::vector<std::string> used = apply_uses(changes.uses, kernel, profile);
-    if (prices(kernel, memory)) leave_to_levels(kernel, given, changes.uses, profile, used);
+    if (!used.empty() && prices(kernel, memory))
+        leave_to_levels(kernel, given, changes.uses, profile, used);
     add_notes(out.notes, Kind::use, used);
     add_notes(out.notes, Kind::what_if, apply_what_ifs(changes.what_ifs, profile));
     validate(profile);

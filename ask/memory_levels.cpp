@@ -10,16 +10,13 @@ const std::vector<LevelRow>& rows() {
     static const std::vector<LevelRow> all = {
         {.name = "l1",
          .nth = "first",
-         .costs = "a hit in the first",
          .lost = "nothing is taken to be found there",
          .sharer = Sharer::core,
          .accesses = {{{4, "ld.global.l1.u32", ""}},
                       {{8, "ld.global.l1.u64", ""}},
-                      {{16, "ld.global.l1.v2.u64", ""}}},
-         .measured_by = "ld.global.l1.u32"},
+                      {{16, "ld.global.l1.v2.u64", ""}}}},
         {.name = "l2",
          .nth = "second",
-         .costs = "a hit in the second",
          .lost = "what the first level does not find is taken to come from DRAM",
          .accesses = {{{1, "ld.global.l2.u32.broadcast", ""},
                        {4, "ld.global.l2.u32", "ld.global.l2.f32"},
@@ -27,17 +24,14 @@ const std::vector<LevelRow>& rows() {
                        {16, "ld.global.l2.u32.stride4", ""},
                        {32, "ld.global.l2.u32.stride8", ""}},
                       {{8, "ld.global.l2.u64", ""}},
-                      {{16, "ld.global.l2.v2.u64", "ld.global.l2.v4.f32"}}},
-         .measured_by = "ld.global.l2.u32"},
+                      {{16, "ld.global.l2.v2.u64", "ld.global.l2.v4.f32"}}}},
         // Papers measure one load of a word, under one of its names.
         {.name = "dram",
          .nth = "",
-         .costs = "device memory",
          .lost = "",
          .accesses = {{{4, "ld.global.u32", "ld.global.f32"}, {4, "ld.global.s32", ""}},
                       {{8, "ld.global.u64", "ld.global.v2.f32"}},
-                      {{16, "ld.global.v2.u64", "ld.global.v4.f32"}}},
-         .measured_by = "ld.global.u32"}};
+                      {{16, "ld.global.v2.u64", "ld.global.v4.f32"}}}}};
     return all;
 }
 

@@ -26,15 +26,13 @@ struct LevelAccess {
 };
 
 struct LevelRow {
-    std::string_view name;   // of options and files: "l1"
-    std::string_view nth;    // of the caches: "first"; device memory: empty
-    std::string_view costs;  // as what accesses may be priced: "a hit in the second"
-    std::string_view lost;   // what is assumed where the cache's size is not known
+    std::string_view name;  // of options and files: "l1"
+    std::string_view nth;   // of the caches: "first"; device memory: empty
+    std::string_view lost;  // what is assumed where the cache's size is not known
     Sharer sharer = Sharer::device;
     // Loads of 4, 8 and 16 bytes a lane, sectors ascending; where two ask for as many, the first
-    // that the profile has. The first of all is the coalesced load of 4 bytes.
+    // that the profile has.
     std::vector<LevelAccess> accesses[3];
-    std::string_view measured_by;  // the row to be measured where there is none
 };
 
 using LevelNumber = std::size_t;  // place in memory_levels()

@@ -175,8 +175,14 @@ KernelIn read_code(const CodeSource& source, const Extraction& extraction, const
                    const GpuProfile* profile, const Reading& reading) {
     const KernelFile file = read_kernels(source, plan, profile);
     if (!file.note.empty() && reading.compiled) reading.compiled(file.note);
+    return execute_code(file, source.kernel, extraction, plan, profile, reading);
+}
+
+KernelIn execute_code(const KernelFile& file, const std::string& kernel,
+                      const Extraction& extraction, const LaunchPlan& plan,
+                      const GpuProfile* profile, const Reading& reading) {
     KernelsInOptions options;
-    options.kernel = source.kernel;
+    options.kernel = kernel;
     options.step = extraction.step;
     set_sample(extraction.sample, options);
     options.classes = extraction.classes;

@@ -115,6 +115,10 @@ LoadedKernel loaded_kernel(std::string file, const std::shared_ptr<const KernelI
 // InputError, DeviceError, and what reading.execute throws.
 KernelIn read_code(const CodeSource& source, const Extraction& extraction, const LaunchPlan& plan,
                    const GpuProfile* profile, const Reading& reading);
+// The same of kernels that were read already.
+KernelIn execute_code(const KernelFile& file, const std::string& kernel,
+                      const Extraction& extraction, const LaunchPlan& plan,
+                      const GpuProfile* profile, const Reading& reading);
 
 // The whole source. `memory`: whether code records what it asks of the memory.
 LoadedKernel read_source(const KernelSource& source, const GpuProfile& profile, bool memory,

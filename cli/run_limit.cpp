@@ -92,18 +92,42 @@ std::string RunLimit::done_text() const {
     return expected_ > 1 ? fmt::format("{} of {} predictions; now ", done_, expected_) : "";
 }
 
-void RunLimit::check(const RunProgress& progress) {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    const std::lock_guard guard(mutex_);
+double RunLimit::elapsed() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+bool RunLimit::over_at(double elapsed) const {
+    return StopOnSignal::stopped() || (limit_.seconds && elapsed > *limit_.seconds);
+}
+
+void RunLimit::end(double elapsed, const std::string& now) const {
     if (StopOnSignal::stopped())
-        throw Interrupted(fmt::format("interrupted after {:.1f} s: {}{}", elapsed, done_text(),
-                                      to_text(progress)));
-    if (limit_.seconds && elapsed > *limit_.seconds)
-        throw LimitReached(fmt::format("no answer after {:.3g} s (--limit): {}{}", *limit_.seconds,
-                                       done_text(), to_text(progress)));
-    if (line_.due(elapsed))
-        line_.show(elapsed,
-                   done_text() + (progress.issued == 0 ? "simulating" : to_text(progress)));
+        throw Interrupted(
+            fmt::format("interrupted after {:.1f} s: {}{}", elapsed, done_text(), now));
+    throw LimitReached(
+        fmt::format("no answer after {:.3g} s (--limit): {}{}", *limit_.seconds, done_text(), now));
+}
+
+void RunLimit::check(const RunProgress& progress) {
+    const double now = elapsed();
+    const std::lock_guard guard(mutex_);
+    if (over_at(now)) end(now, to_text(progress));
+    if (line_.due(now))
+        line_.show(now, done_text() + (progress.issued == 0 ? "simulating" : to_text(progress)));
+}
+
+bool RunLimit::over() {
+    const double now = elapsed();
+    const std::lock_guard guard(mutex_);
+    if (line_.due(now)) line_.show(now, done_text() + "executing and simulating");
+    return over_at(now);
+}
+
+void RunLimit::require_time() {
+    const double now = elapsed();
+    const std::lock_guard guard(mutex_);
+    line_.end();
+    if (over_at(now)) end(now, "the rest is not predicted");
 }
 
 }  // namespace occupipe::cli

@@ -56,6 +56,10 @@ public:
 
     void apply(ModelOptions& options);
     void apply(analysis::Asking& asking);
+    // Of work that is no simulation: whether to end it, asked often. Shows how far it is.
+    bool over();
+    // Throws LimitReached or Interrupted, where it is over.
+    void require_time();
 
     // How many predictions there are in all; one of them is done.
     void expect(std::size_t predictions) { expected_ = predictions; }
@@ -64,6 +68,9 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    double elapsed() const;
+    bool over_at(double elapsed) const;
+    [[noreturn]] void end(double elapsed, const std::string& now) const;
     void check(const RunProgress& progress);
     std::string done_text() const;
 

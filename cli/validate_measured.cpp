@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -17,7 +16,6 @@
 #include "core/files/files.h"
 #include "report/figures/plot_file.h"
 #include "report/text/held_against.h"
-#include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
 
@@ -64,50 +62,37 @@ void validate_measured(const ValidateMeasured& options, const ValidateMeasuredRe
         throw InputError(
             fmt::format("{}: no configuration of {} has a time in it", runs.file, space.file));
 
-    const Limit limit = parse_limit(request.limit, "configurations");
-    const StopOnSignal stop;
-    const auto start = std::chrono::steady_clock::now();
-    const auto elapsed = [&] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
+    RunLimit limit(request.limit);
+    limit.expect(drawn.size());
     analysis::HeldOptions how;
     if (!request.models.empty()) how.models = request.models;
     how.memory.pricing = *analysis::memory_pricing(request.memory_pricing);
-    how.stop = [&] {
-        return StopOnSignal::stopped() || (limit.seconds && elapsed() >= *limit.seconds);
-    };
-    ProgressLine line;
-    std::size_t done = 0;
-    how.done = [&](const analysis::PredictedConfiguration&) {
-        ++done;
-        if (line.due(elapsed()))
-            line.show(elapsed(), fmt::format("{} of {} configurations", done, drawn.size()));
-    };
+    ModelOptions limits;
+    limit.apply(limits);
+    how.max_simulated = limits.max_simulated;
+    how.stop = [&] { return limit.over(); };
+    how.done = [&](const analysis::PredictedConfiguration&) { limit.add_done(); };
     const analysis::HeldAgainst held = analysis::held_against(space, runs, drawn, profile, how);
-    line.end();
-    const auto end_stopped = [&] {
-        const std::string so_far =
-            fmt::format("{} of {} configurations were predicted", done, drawn.size());
-        if (StopOnSignal::stopped()) throw Interrupted(so_far);
-        throw LimitReached(fmt::format("{} within --limit {}", so_far, request.limit));
-    };
-    if (held.stopped && done == 0) end_stopped();
+    const bool any = std::ranges::any_of(
+        held.rows, [](const auto& row) { return row.predicted.front().has_value(); });
+    if (!any && held.stopped) limit.require_time();
     if (std::ranges::all_of(held.rows, [](const auto& row) { return !row.refusal.empty(); }))
         throw InputError(fmt::format("no configuration can be predicted; the first: {}",
                                      held.rows.front().refusal));
+    const std::string json = report::to_json(held).dump(2) + "\n";
     if (options.json)
-        fmt::print("{}\n", report::to_json(held).dump(2));
+        fmt::print("{}", json);
     else
         fmt::print("{}", report::to_text(held));
     if (!request.output.empty()) {
         std::filesystem::create_directories(folder);
         const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
         write_text_file(table, report::to_csv(held), overwrite);
-        write_text_file(of_all, report::to_json(held).dump(2) + "\n", overwrite);
+        write_text_file(of_all, json, overwrite);
     }
     if (!request.plot.empty())
         report::write_plot(request.plot, report::held_against_plot(held), request.force);
-    if (held.stopped) end_stopped();
+    if (held.stopped) limit.require_time();
 }
 
 }  // namespace occupipe::cli

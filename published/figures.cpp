@@ -4,17 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/statistics.h"
+
 namespace occupipe::analysis {
-namespace {
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-}  // namespace
-
 Combined combine(std::span<const SourceFigure> figures, const Spread& spread,
                  bool reference_first) {
     constexpr double prior_sources = 3;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "core/statistics.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -23,8 +26,7 @@ std::vector<HeldOut> held_out(const Shelf& shelf, const Published& published) {
         for (const ShelfInstruction& row : shelf.instructions) {
             if (shelf.row(row.names.front(), architecture.capability) != &row) continue;
             for (const Figure figure : {Figure::cpi, Figure::latency}) {
-                const auto figures =
-                    figures_of(shelf, published, architecture.capability, row, figure);
+                const auto figures = figures_of(published, architecture.capability, row, figure);
                 for (const SourceFigure& left_out : figures) {
                     const auto made = shelf_value(shelf, published, architecture.capability, row,
                                                   figure, left_out.source);
@@ -70,10 +72,9 @@ std::vector<HeldOutSummary> summary_of(const std::vector<HeldOut>& all) {
             row.alone += one.alone ? 1 : 0;
         }
         if (errors.empty()) continue;
-        std::ranges::sort(errors);
         row.values = errors.size();
-        row.median_error = (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]) / 2;
         row.within = static_cast<double>(within) / static_cast<double>(errors.size());
+        row.median_error = occupipe::median(std::move(errors));
         table.push_back(std::move(row));
     }
     return table;

@@ -243,8 +243,7 @@ private:
                                    .cpi = {},
                                    .from = {},
                                    .to = {}};
-        const bool halves =
-            !figures_of(shelf_, published_, card_.capability, far, Figure::latency).empty();
+        const bool halves = !figures_of(published_, card_.capability, far, Figure::latency).empty();
         level(latency_of("ld.global.l2.u32"), halves ? card_.l2_bytes / 2 : card_.l2_bytes);
         if (halves) level(estimate(*published_value(far, Figure::latency)), card_.l2_bytes);
         level(latency_of("ld.global.u32"), std::max(most_bytes, 2 * begin));

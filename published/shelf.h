@@ -109,9 +109,8 @@ ShelfCard parse_card(const std::string& text, const std::string& file_name);
 enum class Figure : std::uint8_t { cpi, latency };
 
 // All that is published of a kind on an architecture itself, a figure per source.
-std::vector<SourceFigure> figures_of(const Shelf& shelf, const Published& published,
-                                     std::string_view capability, const ShelfInstruction& row,
-                                     Figure figure);
+std::vector<SourceFigure> figures_of(const Published& published, std::string_view capability,
+                                     const ShelfInstruction& row, Figure figure);
 
 // λ of a core or Λ, with the way that it was found; absent: nobody published it, nor of anything
 // that could stand for it. `without`: leave this source out.

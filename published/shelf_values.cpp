@@ -71,8 +71,7 @@ public:
 
 private:
     std::optional<ShelfValue> own(std::string_view capability, const ShelfInstruction& row) const {
-        const auto figures =
-            but(figures_of(shelf_, published_, capability, row, figure_), without_);
+        const auto figures = but(figures_of(published_, capability, row, figure_), without_);
         if (figures.empty()) return std::nullopt;
         const auto unit = std::ranges::find(shelf_.units, row.unit, &ShelfUnit::name);
         const Combined made = combine(figures, spread_of(shelf_, row, figure_), unit->arithmetic);
@@ -165,9 +164,8 @@ const ShelfInstruction* Shelf::row(std::string_view name, std::string_view capab
     return found == instructions.end() ? nullptr : &*found;
 }
 
-std::vector<SourceFigure> figures_of(const Shelf&, const Published& published,
-                                     std::string_view capability, const ShelfInstruction& row,
-                                     Figure figure) {
+std::vector<SourceFigure> figures_of(const Published& published, std::string_view capability,
+                                     const ShelfInstruction& row, Figure figure) {
     std::vector<SourceFigure> all;
     for (const std::string& name : row.names) {
         if (figure == Figure::latency) {
@@ -206,8 +204,7 @@ std::vector<std::string> shelf_evidence(std::string_view capability, std::string
     if (shelf.architecture(capability) == nullptr || row == nullptr) return lines;
     for (const auto& [figure, symbol] : {std::pair{Figure::cpi, "λ"}, {Figure::latency, "Λ"}}) {
         std::vector<std::string> said;
-        for (const SourceFigure& one :
-             figures_of(shelf, built_in_published(), capability, *row, figure))
+        for (const SourceFigure& one : figures_of(built_in_published(), capability, *row, figure))
             said.push_back(fmt::format("{:.4g} {}{}", one.value, one.source,
                                        one.device.empty() ? "" : " (" + one.device + ")"));
         if (!said.empty()) lines.push_back(fmt::format("{}: {}", symbol, fmt::join(said, ", ")));

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "extract/signature.h"
+#include "sim/engine/run_progress.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::analysis {
@@ -53,35 +54,34 @@ void predict_row(PredictedConfiguration& row, const TuningSpace& space, const Gp
     const double began = processor_seconds();
     TunedLaunch launch = launch_of(space, row.configuration);
     CodeSource code;
-    code.architecture = options.architecture;
     code.compiler_options = launch.compiler_options;
     const KernelFile file = read_kernels(code, launch.plan, &profile);
     fit_constants(launch.plan, file, space.kernel);
-    KernelsInOptions in_options;
-    in_options.kernel = space.kernel;
-    in_options.known = known_names(profile);
-    if (options.memory.pricing != MemoryPricing::none) in_options.memory_cores = profile.cores;
-    in_options.execute = [&](extract::PlanRun& run, extract::PlanOptions plan) {
+    Extraction extraction;
+    if (options.memory.pricing != MemoryPricing::none) extraction.memory_cores = profile.cores;
+    Reading reading;
+    reading.execute = [&](extract::PlanRun& run, extract::PlanOptions plan) {
         plan.threads = 1;
         if (options.stop) plan.progress = [&](const auto&) { return !options.stop(); };
         return run.execute(plan);
     };
-    KernelIn in = kernel_in(launch.plan, file, in_options);
+    KernelIn in = execute_code(file, space.kernel, extraction, launch.plan, &profile, reading);
     const double executed = processor_seconds();
     row.code_seconds = executed - began;
     const Ready kernel =
         ready(loaded_kernel(space.source, std::move(in)), profile, options.changes, options.memory);
     const Told at = told(kernel, *kernel.kernel().launch, {.run = options.run, .threads = 1});
     require_numbers(at);
-    const ModelOptions model_options = options.run.options();
+    ModelOptions model_options = options.run.options();
+    model_options.max_simulated = options.max_simulated;
+    model_options.checkpoint = [&](const RunProgress&) {
+        if (options.stop && options.stop()) throw Interrupted("while simulating");
+    };
     for (std::size_t i = 0; i < models.size(); ++i) {
         try {
             const Prediction made = predict(at, *models[i], model_options);
             row.predicted[i] = made.seconds;
-            if (i == 0) {
-                row.limiter = made.limited_by;
-                row.notes = notes_of(kernel, {}, at, made, *models[i], options.run);
-            }
+            if (i == 0) row.limiter = made.limited_by;
         } catch (const InputError& error) {
             if (models.size() == 1) throw;
             if (i == 0) row.refusal = error.what();
@@ -110,19 +110,19 @@ HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
     parallel_for(
         held.rows.size(),
         [&](std::size_t i) {
-            if (stopped || (options.stop && options.stop())) {
+            const auto stop = [&] {
                 stopped = true;
                 held.rows[i].refusal = "not predicted: interrupted, or out of time";
-                return;
-            }
+            };
+            if (stopped || (options.stop && options.stop())) return stop();
             try {
                 predict_row(held.rows[i], space, profile, held.models, options);
             } catch (const InputError& error) {
                 held.rows[i].refusal = error.what();
             } catch (const isa::Stopped&) {
-                stopped = true;
-                held.rows[i].refusal = "not predicted: interrupted, or out of time";
-                return;
+                return stop();
+            } catch (const Interrupted&) {
+                return stop();
             }
             const std::scoped_lock lock(telling);
             if (options.done) options.done(held.rows[i]);

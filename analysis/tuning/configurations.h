@@ -24,7 +24,6 @@ struct PredictedConfiguration {
     std::vector<std::optional<double>> predicted;  // seconds, by model; absent: it refused
     std::string refusal;                           // why there is none at all; empty: there is
     std::string limiter;                           // of the first model; empty: it names none
-    Notes notes;
     // What it cost on this machine, processor seconds: compiled and executed; simulated.
     double code_seconds = 0, model_seconds = 0;
 };
@@ -44,11 +43,11 @@ struct HeldOptions {
     MemoryQuestion memory;
     RunQuestion run;
     std::vector<std::string> models = {"pipeline"};
-    std::string architecture;  // "sm_80"; empty: the profile's
-    unsigned threads = 0;      // of this machine; 0: one per core
+    std::int64_t max_simulated = SimulationOptions().max_simulated;
+    unsigned threads = 0;  // of this machine; 0: one per core
     // Told of each configuration that is done; called by one thread at a time.
     std::function<void(const PredictedConfiguration&)> done = {};
-    std::function<bool()> stop = {};  // true: give up the rest
+    std::function<bool()> stop = {};  // asked often, by several threads; true: give up the rest
 };
 
 // `drawn`: indices into runs. A configuration that is refused is a row with the reason. Throws

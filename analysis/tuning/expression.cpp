@@ -18,9 +18,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 double number_of(const Value& value) {
-    if (const auto* const whole = std::get_if<std::int64_t>(&value.of))
-        return static_cast<double>(*whole);
-    if (const auto* const number = std::get_if<double>(&value.of)) return *number;
+    if (const auto number = number_in(value)) return *number;
     throw std::invalid_argument("needs a number");
 }
 
@@ -408,6 +406,13 @@ private:
 };
 
 }  // namespace
+
+std::optional<double> number_in(const Value& value) {
+    if (const auto* const whole = std::get_if<std::int64_t>(&value.of))
+        return static_cast<double>(*whole);
+    if (const auto* const number = std::get_if<double>(&value.of)) return *number;
+    return std::nullopt;
+}
 
 std::string to_text(const Value& value) {
     if (const auto* const whole = std::get_if<std::int64_t>(&value.of))

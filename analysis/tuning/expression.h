@@ -34,6 +34,8 @@ struct Value {
 std::string to_text(const Value& value);
 // The number in a text, else the text as a word.
 Value value_of(const std::string& text);
+// As a floating number; absent: it is none.
+std::optional<double> number_in(const Value& value);
 bool is_true(const Value& value);
 bool is_equal(const Value& a, const Value& b);  // 32 and 32.0 are
 

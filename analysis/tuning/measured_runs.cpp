@@ -217,16 +217,13 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
         for (std::size_t i = 0; i < line.fields.size(); ++i)
             if (i != at) run.configuration[header.fields[i]] = value_of(line.fields[i]);
         const Value value = value_of(line.fields[at]);
-        const auto* const word = std::get_if<std::string>(&value.of);
-        if (word) {
-            run.failure = word->empty() ? "no time" : *word;
-        } else {
-            const auto* const whole = std::get_if<std::int64_t>(&value.of);
-            const double number = whole ? static_cast<double>(*whole) : std::get<double>(value.of);
-            if (number <= 0)
-                throw InputError(file, {line.line, 1}, header.fields[at], "must be above 0");
-            run.seconds = number * time->seconds;
-        }
+        const auto number = number_in(value);
+        if (number && *number <= 0)
+            throw InputError(file, {line.line, 1}, header.fields[at], "must be above 0");
+        if (number)
+            run.seconds = *number * time->seconds;
+        else
+            run.failure = line.fields[at].empty() ? "no time" : line.fields[at];
         found.runs.push_back(std::move(run));
     }
     if (found.runs.empty()) throw InputError(file, {1, 1}, "", "has no result");

@@ -210,9 +210,7 @@ std::uint64_t whole_number(const TuningSpace& space, const TuningSpace::Formula&
                            const Names& names, std::uint64_t least, std::uint64_t most) {
     if (formula.text.empty() || formula.text == "null") return least;
     const Value value = formula_value(space, formula, names);
-    const auto* const whole = std::get_if<std::int64_t>(&value.of);
-    const auto* const real = std::get_if<double>(&value.of);
-    const double number = whole ? static_cast<double>(*whole) : real ? *real : -1;
+    const double number = number_in(value).value_or(-1);
     if (number != std::trunc(number) || number < static_cast<double>(least) ||
         number > static_cast<double>(most))
         throw InputError(space.file, formula.where, formula.key,

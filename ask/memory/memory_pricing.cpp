@@ -41,7 +41,16 @@ double dram_bytes(const MemoryUse& use, const CacheSizes& sizes) {
 }
 
 // The coalesced 4-byte load of a level.
-std::string_view row_of(LevelNumber level) { return memory_levels()[level].measured_by; }
+std::string_view row_of(LevelNumber level) {
+    constexpr double coalesced = 4;  // sectors
+    return std::ranges::find(memory_levels()[level].accesses[0], coalesced, &LevelAccess::sectors)
+        ->chase;
+}
+
+std::string hit_in(LevelNumber level) {
+    return level == device_memory() ? "device memory"
+                                    : fmt::format("a hit in the {}", memory_levels()[level].nth);
+}
 
 // Sectors that one request of a row asks for, by the width in its name.
 double row_sectors(std::string_view op) { return 4 * words_of_lane(op); }
@@ -255,15 +264,13 @@ private:
                                           double sectors) {
         const MemoryUse& use = *one.memory;
         const double least = std::max(use.least_sectors, 1.0);
-        const LevelRow& asked = memory_levels()[level];
         for (LevelNumber at = level; at < memory_levels().size(); ++at) {
             if (auto cost = costs_.load(at, sectors, least)) {
                 if (at != level)
                     say(fmt::format(
                         "the profile has no {}: what the {} level finds costs as much as {}; "
                         "'occupipe measure --instructions {}' measures it",
-                        asked.measured_by, asked.nth, memory_levels()[at].costs,
-                        asked.measured_by));
+                        row_of(level), memory_levels()[level].nth, hit_in(at), row_of(level)));
                 return cost;
             }
         }
