@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ask/assumed_latency.h"
+#include "ask/interval.h"
 #include "ask/kernel_memory.h"
 #include "ask/kernels_in.h"
 #include "ask/memory/memory_costs.h"
@@ -168,6 +169,19 @@ bool finds_the_same(const Kernel& kernel, const Launch& launch, const GpuProfile
     return kernel.launch && launch == *kernel.launch && kernel.memory->cores == profile.cores;
 }
 
+// Memory that was priced for all launches, or for this one where it depends on how many groups
+// there are.
+std::shared_ptr<const Priced> priced_for(const Ready& ready, const Launch& launch) {
+    const std::optional<Launch>& own = ready.kernel().launch;
+    if (!prices(ready.kernel(), ready.memory) || ready.priced->memory.rows.empty() ||
+        (own && own->groups == launch.groups))
+        return ready.priced;
+    Kernel kernel = ready.kernel();
+    kernel.launch = own.value_or(launch);
+    kernel.launch->groups = launch.groups;
+    return priced(ready, std::move(kernel));
+}
+
 // Again, with the warps in the order in which the first round's prediction has them issue.
 void price_again(const Ready& ready, const Launch& launch, const TellOptions& options,
                  std::shared_ptr<const Priced>& memory, Notes& notes) {
@@ -278,6 +292,7 @@ std::shared_ptr<const Priced> priced(const Ready& ready, Kernel told) {
     one.told = std::move(told);
     one.memory = price_memory(one.told, ready.profile, ready.memory.pricing, ready.memory.caches);
     add_notes(one.notes, Kind::memory, one.memory.said);
+    if (ready.code()) one.sample_error = ready.code()->seen.standard_error;
     GpuProfile& profile = one.memory.profile;
     const Kernel& kernel = one.memory.kernel;
     if (ready.changes.substitutes == Strength::of_class && prices(one.told, ready.memory))
@@ -328,7 +343,7 @@ Told told(const Ready& ready, const Launch& launch, const TellOptions& options) 
                          launch.concurrent_groups == 1 ? "is" : "are", in->occupancy.groups)});
     if (!ready.follows()) {
         add_notes(notes, other_concurrency(ready, launch));
-        Told one = at_launch(ready.priced, launch);
+        Told one = at_launch(priced_for(ready, launch), launch);
         one.notes = std::move(notes);
         return one;
     }
@@ -362,7 +377,9 @@ Prediction predict(const Told& told, const Model& model, const ModelOptions& opt
     ModelOptions own = options;
     own.shared = priced.shared.get();
     if (priced.dram_bytes_per_warp) own.memory.dram_bytes_per_warp = priced.dram_bytes_per_warp;
-    return model.predict(*told.problem, own);
+    Prediction made = model.predict(*told.problem, own);
+    made.interval = interval_of(told, model, made);
+    return made;
 }
 
 Notes too_short(const Ready& ready, const Launch& launch, double cycles) {
@@ -380,6 +397,11 @@ Notes notes_of(const Ready& ready, const Notes& fitted, const Told& told, const 
     add_notes(all, fitted);
     add_notes(all, told.notes);
     add_notes(all, told.priced->notes);
+    constexpr double worth_telling = 0.05;  // of the time
+    const auto& launch = told.problem ? told.problem->gpu().launch_seconds : std::nullopt;
+    if (launch && *launch > worth_telling * made.seconds)
+        all.push_back({Kind::model,
+                       fmt::format("{:.3g} us of the time are the launch itself", 1e6 * *launch)});
     add_notes(all, Kind::unused, unused_memory(model, run.behaviour));
     add_notes(all, too_short(ready, told.launch, made.cycles));
     return all;

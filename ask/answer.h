@@ -38,8 +38,10 @@ struct Priced {
     std::vector<std::string> lacking = {};   // the ops that the refusal is about
     Notes notes = {};
     std::optional<double> dram_bytes_per_warp = {};  // where memory is priced
-    std::shared_ptr<SharedWork> shared = {};         // of all models and launches
-    std::shared_ptr<FirstProblem> first = {};        // from which other launches are made
+    // Of the instructions per warp, where a sample of the groups stands for all; relative.
+    std::optional<double> sample_error = {};
+    std::shared_ptr<SharedWork> shared = {};   // of all models and launches
+    std::shared_ptr<FirstProblem> first = {};  // from which other launches are made
 };
 
 // A kernel and a profile that has been changed and completed for it.
@@ -111,8 +113,9 @@ Told told(const Ready& ready, const Launch& launch, const TellOptions& options);
 // how to go on.
 void require_numbers(const Told& told);
 
-// Throws InputError as the model does, and as require_numbers(). `options` have to be equal for
-// all predictions of one Ready, but for their limits.
+// With its interval (ask/interval.h). Throws InputError as the model does, and as
+// require_numbers(). `options` have to be equal for all predictions of one Ready, but for their
+// limits.
 Prediction predict(const Told& told, const Model& model, const ModelOptions& options);
 
 // What a prediction of so many cycles leaves out for the longest warp; at most one.

@@ -180,6 +180,7 @@ Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int 
     }
     tell(in, passes, extract::reuse_of(*in.memory, filled, passes, options), kernel);
     kernel.memory = context;
+    if (kernel.launch) kernel.launch->groups = launch.groups;
     return kernel;
 }
 
@@ -201,6 +202,7 @@ Kernel with_hashed_caches(const KernelIn& in, Kernel kernel, const Launch& launc
          extract::hashed_reuse(*in.memory, launched.filled, passes, shape, launched.groups),
          kernel);
     kernel.memory = launched.context;
+    if (kernel.launch) kernel.launch->groups = launch.groups;
     return kernel;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ask/memory_levels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace occupipe::analysis {
@@ -72,6 +74,15 @@ LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes) {
     }
     shares.push_back(1 - found);
     return shares;
+}
+
+bool reaches_device_memory(std::string_view name) {
+    constexpr std::string_view roots[] = {"ld.global.", "st.global.", "cp.async."};
+    return std::ranges::any_of(roots,
+                               [&](std::string_view root) { return name.starts_with(root); }) &&
+           std::ranges::none_of(cache_levels(), [&](const LevelRow& cache) {
+               return name.find(fmt::format(".{}.", cache.name)) != std::string_view::npos;
+           });
 }
 
 }  // namespace occupipe::analysis

@@ -62,4 +62,7 @@ using LevelShares = std::vector<double>;
 
 LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes);
 
+// Whether a row of this name is what device memory costs: "ld.global.u32", not "ld.global.l2.u32".
+bool reaches_device_memory(std::string_view name);
+
 }  // namespace occupipe::analysis

@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "ask/memory_levels.h"
 #include "core/error.h"
 #include "core/estimate.h"
 #include "core/suggestions.h"
@@ -112,6 +113,21 @@ std::string apply_use(const std::string& setting, const Kernel& kernel, GpuProfi
     return fmt::format("{} uses the numbers of {}", op, name);
 }
 
+// The core's clock alone changes: what comes from device memory takes as long as before, in
+// seconds, but for the way to the second level.
+void set_clock(GpuProfile& profile, double clock_hz) {
+    const double cycles = clock_hz / profile.clock_hz;
+    const InstructionTiming* const near = profile.find_instruction("ld.global.l2.u32");
+    const double way = near && near->latency ? near->latency->value : 0;
+    for (InstructionTiming& one : profile.instructions) {
+        if (!reaches_device_memory(one.name)) continue;
+        one.cpi = one.cpi.times(cycles);
+        if (one.latency && one.latency->value > way)
+            one.latency = one.latency->times(cycles + (1 - cycles) * way / one.latency->value);
+    }
+    profile.clock_hz = clock_hz;
+}
+
 // Returns what the profile had, in words.
 std::string change(const std::string& setting, const std::string& name, const std::string& value,
                    GpuProfile& profile) {
@@ -129,7 +145,7 @@ std::string change(const std::string& setting, const std::string& name, const st
         profile.cores = count(setting, value);
     } else if (name == "clock_hz") {
         before = fmt::format("{:.6g}", profile.clock_hz);
-        profile.clock_hz = positive_number(setting, value);
+        set_clock(profile, positive_number(setting, value));
     } else {
         const std::size_t dot = name.rfind('.');
         const std::string quantity = dot == std::string::npos ? "" : name.substr(dot + 1);
@@ -193,7 +209,11 @@ std::vector<std::string> apply_what_ifs(const std::vector<std::string>& settings
                                         GpuProfile& profile) {
     std::vector<std::string> assumptions;
     std::set<std::string> given;
-    for (const std::string& setting : settings) {
+    // The clock first, as it moves numbers that others may set.
+    std::vector<std::string> ordered = settings;
+    std::ranges::stable_partition(
+        ordered, [](const std::string& setting) { return setting.starts_with("clock_hz="); });
+    for (const std::string& setting : ordered) {
         const std::size_t equals = setting.find('=');
         if (equals == std::string::npos) refuse(setting, "expected NAME=VALUE");
         const std::string name = setting.substr(0, equals);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/estimate.h"
 #include "core/launch.h"
 
 namespace occupipe {
@@ -26,6 +27,17 @@ struct ModelValue {
     bool operator==(const ModelValue&) const = default;
 };
 
+// What 95 % of the times that GPUs take are expected to lie between [s].
+struct PredictionInterval {
+    double low = 0;
+    double high = 0;
+    // What makes it wide: standard deviations of the time's logarithm, the root of the sum of whose
+    // squares is that of the whole. "profile", "model", "sample", "estimate".
+    std::vector<ErrorTerm> terms;
+
+    bool operator==(const PredictionInterval&) const = default;
+};
+
 // The prediction of one model for one kernel on one GPU at one launch.
 struct Prediction {
     std::string model;
@@ -41,6 +53,8 @@ struct Prediction {
     // Bound of the relative error of cycles (0.01: 1 %), where they are extrapolated from a part of
     // the simulation; absent: as exact as the model.
     std::optional<double> estimate_error;
+    std::optional<PredictionInterval>
+        interval;  // absent: nobody knows how far off the model is here
     std::vector<ModelValue> values;
     std::vector<std::string> assumptions;  // what the model leaves out here, for the reader
 };

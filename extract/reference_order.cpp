@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <random>
+#include <utility>
 
 #include "core/error.h"
 #include "isa/machine/machine.h"
@@ -19,6 +21,21 @@ bool is_local_site(std::uint32_t site) {
 }
 
 }  // namespace
+
+CoreOfGroup::CoreOfGroup(std::uint32_t cores, std::uint64_t slots) : slots_(slots), order_(cores) {
+    std::iota(order_.begin(), order_.end(), 0U);
+}
+
+std::uint32_t CoreOfGroup::operator()(std::uint64_t group) {
+    const std::uint64_t row = group / order_.size();
+    if (group >= slots_ && row != row_) {
+        row_ = row;
+        std::minstd_rand random(static_cast<std::uint32_t>(row));
+        for (std::size_t i = order_.size(); i > 1; --i)
+            std::swap(order_[i - 1], order_[random() % i]);
+    }
+    return order_[group % order_.size()];
+}
 
 std::vector<std::uint32_t> sorted_by(std::span<const std::uint64_t> keys) {
     std::vector<std::uint32_t> order(keys.size()), other(keys.size());
@@ -43,14 +60,15 @@ ReferenceOrder::ReferenceOrder(std::span<const GroupTrace> groups, const MemoryC
                                Lines lines, const ClockOf& clock_of)
     : lines_(lines), cores_(static_cast<std::uint32_t>(context.cores)) {
     const auto at_once = static_cast<std::uint64_t>(context.concurrent_groups);
-    const std::uint64_t slots = cores_ * at_once;
     std::uint64_t used = 0;  // slots
     placed_.reserve(groups.size());
+    CoreOfGroup core_of(cores_, cores_ * at_once);
     for (const GroupTrace& group : groups) {
-        const std::uint64_t slot = group.group % slots;
+        const std::uint32_t core = core_of(group.group);
+        const std::uint64_t slot = group.group / cores_ % at_once * cores_ + core;
         used = std::max(used, slot + 1);
         placed_.push_back({.group = &group,
-                           .core = static_cast<std::uint32_t>(slot % cores_),
+                           .core = core,
                            .slot = static_cast<std::uint32_t>(slot),
                            .clocks = {},
                            .order = {}});

@@ -25,9 +25,22 @@ struct Turn {
 // When a group makes a reference.
 using ClockOf = std::function<std::uint64_t(const GroupTrace&, const Issue&)>;
 
-// Group g runs on core g modulo cores, in its slot (g / cores) modulo the concurrent groups, when
-// the slot's group before it has ended; all slots begin at once. References of one clock are taken
-// in the order of groups, those of one group in their own.
+// On which core a group runs. Groups fill all slots core by core; later ones go to whichever core
+// has a free slot first, which is any: of every `cores` groups each core gets one, in an order
+// drawn at random, the same in every run. To be asked in ascending order.
+class CoreOfGroup {
+public:
+    CoreOfGroup(std::uint32_t cores, std::uint64_t slots);
+    std::uint32_t operator()(std::uint64_t group);
+
+private:
+    std::uint64_t slots_, row_ = 0;
+    std::vector<std::uint32_t> order_;
+};
+
+// Group g runs on the core that CoreOfGroup says, in its slot (g / cores) modulo the concurrent
+// groups, when the slot's group before it has ended; all slots begin at once. References of one
+// clock are taken in the order of groups, those of one group in their own.
 //
 // Memory: what a few thousand references take, and with `clock_of` 12 bytes a reference.
 class ReferenceOrder {

@@ -98,7 +98,16 @@ private:
                               .std_error = row.cpi_error,
                               .source = Source::assumed,
                               .how = row.why};
-        return published_value(row, Figure::cpi);
+        const auto found = published_value(row, Figure::cpi);
+        return found && half_rate(row) ? std::optional(scaled(*found, 2)) : found;
+    }
+
+    // Matrix products that sum in single precision have half the rate on GeForce cards that the
+    // same chips have on others (NVIDIA's whitepapers of TU102, GA102, AD102 and GB202, peak rates
+    // of "FP16 Tensor with FP32 accumulate").
+    bool half_rate(const ShelfInstruction& row) const {
+        return row.unit == "tensor" && card_.name.find("GeForce") != std::string::npos &&
+               row.names.front().find(".f32.") != std::string::npos;
     }
 
     std::optional<ShelfValue> level_cpi(const ShelfInstruction& row) const {

@@ -27,19 +27,6 @@ Kind kind_of_use(const MemoryUse& use) {
     return use.written ? Kind::store : Kind::other;
 }
 
-// Of the sectors written: dirty in the cache already.
-double absorbed_share(const MemoryUse& use, const CacheSizes& sizes) {
-    return share_at(*use.written, bytes_of(sizes, shared_cache()).value_or(0));
-}
-
-// Read from DRAM and written back to it, per execution.
-double dram_bytes(const MemoryUse& use, const CacheSizes& sizes) {
-    double sectors = 0;
-    if (use.device) sectors += use.sectors * level_shares(use, sizes).back();
-    if (use.written) sectors += use.sectors * (1 - absorbed_share(use, sizes));
-    return sectors * sector_bytes;
-}
-
 // The coalesced 4-byte load of a level.
 std::string_view row_of(LevelNumber level) {
     constexpr double coalesced = 4;  // sectors
@@ -87,6 +74,7 @@ public:
 
     PricedMemory run() {
         for (WarpProgram& program : result_.kernel.warps) list(program.instructions, program.share);
+        look_at_launch();
         if (result_.rows.empty()) {
             if (pricing_ == MemoryPricing::aggregate)
                 throw InputError(
@@ -121,14 +109,60 @@ private:
             MemoryRow row{
                 .id = one.id, .op = one.op, .at = one.at, .executions = times, .use = *one.memory};
             if (one.memory->device) row.read = level_shares(*one.memory, result_.sizes);
-            if (one.memory->device || one.memory->written)
-                row.dram_bytes = dram_bytes(*one.memory, result_.sizes);
             if (const InstructionTiming* timing = profile_.find_instruction(one.op)) {
                 row.cpi = profile_.cpi_per_core(*timing);
                 row.latency = timing->latency;
             }
             result_.rows.push_back(std::move(row));
         }
+    }
+
+    // Of the sectors written: those that cause no further write to DRAM, since they are dirty in
+    // the cache already, or are still there when the launch ends.
+    double absorbed_share(const MemoryUse& use) const {
+        const double dirty =
+            share_at(*use.written, bytes_of(result_.sizes, shared_cache()).value_or(0));
+        return dirty + (1 - dirty) * kept_;
+    }
+
+    // Read from DRAM and written back to it, per execution.
+    double dram_bytes(const MemoryUse& use) const {
+        double sectors = 0;
+        if (use.device) sectors += use.sectors * level_shares(use, result_.sizes).back();
+        if (use.written) sectors += use.sectors * (1 - absorbed_share(use));
+        return sectors * sector_bytes;
+    }
+
+    // What the kernel's launch as a whole tells: which share of the cores is at work, and what of
+    // the data written stays in the second level.
+    void look_at_launch() {
+        const auto tell = [this] {
+            for (MemoryRow& row : result_.rows)
+                if (row.use.device || row.use.written) row.dram_bytes = dram_bytes(row.use);
+        };
+        tell();
+        const std::optional<Launch>& launch = result_.kernel.launch;
+        if (!launch || profile_.cores == 0) return;  // no GPU was named
+        const auto groups = static_cast<double>(launch->groups);
+        busy_ = groups / static_cast<double>(profile_.cores) /
+                static_cast<double>(launch->groups_per_core(profile_.cores));
+        double moved = 0;
+        for (const MemoryRow& row : result_.rows)
+            moved += row.executions * row.dram_bytes.value_or(0);
+        moved *= groups * launch->group_warps;
+        const double cache = bytes_of(result_.sizes, shared_cache()).value_or(0);
+        if (moved > 0) kept_ = std::min(1.0, cache / moved);
+        tell();
+    }
+
+    // All cores share the bandwidth of device memory, and those that have no work leave theirs to
+    // the others; one alone gets no more than from the second level.
+    RequestCost of_device(RequestCost cost, double sectors, double least) const {
+        if (busy_ == 1) return cost;
+        const auto near = costs_.load(shared_cache(), sectors, least);
+        const double floor = near ? std::min(1.0, near->cpi.value / cost.cpi.value) : 1;
+        cost.cpi = cost.cpi.times(std::max(busy_, floor));
+        return cost;
     }
 
     void sum_up() {
@@ -163,11 +197,25 @@ private:
                                 "{}=BYTES tells it, {}",
                                 cache.nth, cache.lost, cache.name, measures));
         }
+        say_launch();
         if (!result_.kernel.memory) return;
         const MemoryContext& context = *result_.kernel.memory;
         if (context.cores != profile_.cores)
             say(fmt::format("reuse was found for {} cores, the GPU has {}", context.cores,
                             profile_.cores));
+    }
+
+    void say_launch() {
+        const auto writes = [](const MemoryRow& row) { return row.use.written.has_value(); };
+        constexpr double few = 0.05;  // that nobody would miss
+        if (busy_ < 1 - few)
+            say(
+                fmt::format("the launch keeps {:.2g} % of the cores at work: these share the "
+                            "bandwidth of device memory",
+                            100 * busy_));
+        if (kept_ > few && std::ranges::any_of(result_.rows, writes))
+            say(fmt::format("{:.2g} % of what the launch writes stays in the second-level cache",
+                            100 * kept_));
     }
 
     void price(std::vector<KernelItem>& items) {
@@ -266,6 +314,7 @@ private:
         const double least = std::max(use.least_sectors, 1.0);
         for (LevelNumber at = level; at < memory_levels().size(); ++at) {
             if (auto cost = costs_.load(at, sectors, least)) {
+                if (at == device_memory()) cost = of_device(std::move(*cost), sectors, least);
                 if (at != level)
                     say(fmt::format(
                         "the profile has no {}: what the {} level finds costs as much as {}; "
@@ -280,8 +329,9 @@ private:
             fmt::format("the profile has no {}: {} keeps its own numbers there, scaled by its "
                         "sectors; 'occupipe measure --instructions {}' measures it",
                         row_of(device_memory()), one.op, row_of(device_memory())));
-        return RequestCost{.cpi = profile_.cpi_per_core(*own).times(sectors / row_sectors(one.op)),
-                           .latency = own->latency};
+        return of_device({.cpi = profile_.cpi_per_core(*own).times(sectors / row_sectors(one.op)),
+                          .latency = own->latency},
+                         sectors, least);
     }
 
     std::optional<RequestCost> load(const KernelInstruction& one) {
@@ -324,7 +374,7 @@ private:
     // What is dirty in the second level already costs a write there, all else one to DRAM.
     std::optional<RequestCost> store(const KernelInstruction& one) {
         const MemoryUse& use = *one.memory;
-        const double absorbed = absorbed_share(use, result_.sizes);
+        const double absorbed = absorbed_share(use);
         const std::string row = store_row(one.op);
         const InstructionTiming* const own = profile_.find_instruction(row);
         if (!own) {
@@ -335,7 +385,11 @@ private:
             return mixed(one, {{absorbed, shared_cache()}, {1 - absorbed, device_memory()}});
         }
         const Estimate to_dram =
-            profile_.cpi_per_core(*own).times(use.sectors / row_sectors(own->name));
+            of_device(
+                {.cpi = profile_.cpi_per_core(*own).times(use.sectors / row_sectors(own->name)),
+                 .latency = {}},
+                use.sectors, use.least_sectors)
+                .cpi;
         std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram}};
         if (absorbed > 0) {
             const auto found = costs_.load(shared_cache(), use.sectors, use.least_sectors);
@@ -376,7 +430,7 @@ private:
         const InstructionTiming* const own = profile_.find_instruction(one.op);
         const double missing =
             1 - share_at(*use.device, bytes_of(result_.sizes, shared_cache()).value_or(0));
-        const double written = 1 - absorbed_share(use, result_.sizes);
+        const double written = 1 - absorbed_share(use);
         if (own == nullptr) {
             say(fmt::format(
                 "the profile has no {}: it is priced as a load by the levels behind the "
@@ -391,7 +445,8 @@ private:
         if (missing + written == 0) return cost;
         const auto dram = costs_.load(device_memory(), use.sectors, use.least_sectors);
         if (!dram) return cost;
-        const Estimate moved = dram->cpi.times(missing + written);
+        const Estimate moved =
+            of_device(*dram, use.sectors, use.least_sectors).cpi.times(missing + written);
         if (moved.value > cost.cpi.value) cost.cpi = moved;
         const auto far = costs_.load(device_memory(), 4, 4),
                    near = costs_.load(shared_cache(), 4, 4);
@@ -456,6 +511,8 @@ private:
     PricedMemory result_;
     std::vector<Priced> priced_;
     std::size_t next_ = 0;  // row
+    double busy_ = 1;       // mean work of a core over that of the busiest
+    double kept_ = 0;       // of the sectors on their way to DRAM: still cached at the end
 };
 
 }  // namespace

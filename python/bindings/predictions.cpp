@@ -248,6 +248,15 @@ void bind_prediction(nb::module_& m) {
         .def_ro("estimate_error", &Prediction::estimate_error,
                 "Bound of the relative error of cycles where they are extrapolated; None: exact.")
         .def_prop_ro(
+            "interval",
+            [](const Prediction& p) {
+                return p.interval ? std::optional(std::pair(p.interval->low, p.interval->high))
+                                  : std::nullopt;
+            },
+            nb::sig("def interval(self) -> tuple[float, float] | None"),
+            "95 % of measured times are expected between these [s]; None: nobody knows how far off "
+            "the model is here, as it is no simulation of machine code.")
+        .def_prop_ro(
             "values",
             [](const Prediction& p) {
                 nb::dict all;

@@ -102,13 +102,25 @@ std::string beyond_text(const PredictionSet& set) {
     return text;
 }
 
+bool any_interval(const PredictionSet& set) {
+    return std::ranges::any_of(set.predictions,
+                               [](const Prediction& p) { return p.interval.has_value(); });
+}
+
 std::string prediction_table(const PredictionSet& set) {
     const auto names = bound_names(set);
-    TextTable table{{"model", "group warps", "groups at once", "warps", "groups per core", "cycles",
-                     "time", "warps/cycle", "limited by"},
-                    {Align::left, Align::right, Align::right, Align::right, Align::right,
-                     Align::right, Align::right, Align::right, Align::left},
-                    {}};
+    const bool intervals = any_interval(set);
+    TextTable table{
+        {"model", "group warps", "groups at once", "warps", "groups per core", "cycles", "time"},
+        {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right,
+         Align::right},
+        {}};
+    if (intervals) {
+        table.header.emplace_back("95 % within");
+        table.align.push_back(Align::right);
+    }
+    table.header.insert(table.header.end(), {"warps/cycle", "limited by"});
+    table.align.insert(table.align.end(), {Align::right, Align::left});
     for (const std::string& name : names) {
         table.header.push_back(name + " busy");
         table.align.push_back(Align::right);
@@ -120,9 +132,13 @@ std::string prediction_table(const PredictionSet& set) {
                                         fmt::format("{}", p.launch.warps()),
                                         fmt::format("{}", p.groups_per_core),
                                         cycles_text(p),
-                                        fmt::format("{:.4g} us", p.seconds * 1e6),
-                                        fmt::format("{:.4g}", p.warps_per_cycle),
-                                        p.limited_by};
+                                        fmt::format("{:.4g} us", p.seconds * 1e6)};
+        if (intervals)
+            row.push_back(p.interval ? fmt::format("{:.4g} - {:.4g} us", p.interval->low * 1e6,
+                                                   p.interval->high * 1e6)
+                                     : "");
+        row.push_back(fmt::format("{:.4g}", p.warps_per_cycle));
+        row.push_back(p.limited_by);
         for (const std::string& name : names) {
             const Bound* bound = find_bound(p, name);
             row.push_back(bound ? busy_text(bound->utilisation) : "");
@@ -157,6 +173,12 @@ nlohmann::ordered_json to_json(const PredictionSet& set) {
                                {"assumptions", prediction.assumptions}});
         if (prediction.estimate_error)
             predictions.back()["estimate"] = {{"error", *prediction.estimate_error}};
+        if (const auto& interval = prediction.interval) {
+            nlohmann::ordered_json terms = nlohmann::ordered_json::object();
+            for (const ErrorTerm& term : interval->terms) terms[term.name] = term.size;
+            predictions.back()["interval"] = {
+                {"low_seconds", interval->low}, {"high_seconds", interval->high}, {"terms", terms}};
+        }
     }
     return {{"format", "occupipe-prediction/1"},
             {"kernel", set.kernel},
@@ -174,6 +196,8 @@ std::string to_csv(const PredictionSet& set) {
     const bool estimated = std::any_of(set.predictions.begin(), set.predictions.end(),
                                        [](const Prediction& p) { return p.estimate_error; });
     if (estimated) text += ",estimate_error";
+    const bool intervals = any_interval(set);
+    if (intervals) text += ",low_seconds,high_seconds";
     text += '\n';
     for (const Prediction& p : set.predictions) {
         text += fmt::format("{},{},{},{},{},{},{},{},{}", p.model, p.launch.group_warps,
@@ -184,6 +208,8 @@ std::string to_csv(const PredictionSet& set) {
             text += bound ? fmt::format(",{}", bound->utilisation) : ",";
         }
         if (estimated) text += p.estimate_error ? fmt::format(",{}", *p.estimate_error) : ",";
+        if (intervals)
+            text += p.interval ? fmt::format(",{},{}", p.interval->low, p.interval->high) : ",,";
         text += '\n';
     }
     return text;

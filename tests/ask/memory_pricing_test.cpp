@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "ask/answer.h"
+#include "ask/what_if.h"
 #include "core/error.h"
 #include "core/files/files.h"
 
@@ -87,6 +90,52 @@ TEST(MemoryPricing, LevelsCountByTheirShares) {
     EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 32);
     EXPECT_DOUBLE_EQ(*priced.dram_ratio, 0.25);
     EXPECT_DOUBLE_EQ(priced.rows[0].cpi->value, price_of(priced).cpi);
+}
+
+PricedMemory launched(std::int64_t groups, const std::string& op, const std::string& memory) {
+    Kernel kernel = kernel_of("  - {id: a, op: " + op + ", memory: " + memory + "}\n");
+    kernel.launch = {.group_warps = 2, .concurrent_groups = 2, .groups = groups};
+    return price_memory(kernel, with_rows(), MemoryPricing::per_access, small);
+}
+
+// The device's bandwidth belongs to the cores that are at work.
+TEST(MemoryPricing, CoresWithoutWorkLeaveTheirShareOfDeviceMemory) {
+    const std::string far = "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}";
+    // On 4 cores: all have two groups; 7 of 8 places are taken; one core of four is alone, and gets
+    // no more than the second level gives it.
+    for (const auto& [groups, cpi] : {std::pair{8, 8.0}, {7, 7.0}, {5, 5.0}, {1, 4.0}}) {
+        EXPECT_DOUBLE_EQ(price_of(launched(groups, "ld.global.f32", far)).cpi, cpi) << groups;
+        EXPECT_DOUBLE_EQ(price_of(launched(groups, "ld.global.f32", far)).latency, 500) << groups;
+    }
+    const std::string near =
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: [[1, 1]]}";
+    EXPECT_DOUBLE_EQ(price_of(launched(1, "ld.global.f32", near)).cpi, 4);
+}
+
+// At half the clock a byte of device memory takes half the cycles, and the way to the second level
+// (200 cycles) as many; what is set by hand stays.
+TEST(WhatIf, AnotherClockLeavesDeviceMemoryItsSeconds) {
+    GpuProfile profile = with_rows();
+    apply_what_ifs({"st.global.f32.cpi=7", "clock_hz=5e8"}, profile);
+    EXPECT_EQ(profile.clock_hz, 5e8);
+    EXPECT_DOUBLE_EQ(profile.find_instruction("ld.global.u32")->cpi.value, 5);
+    EXPECT_DOUBLE_EQ(profile.find_instruction("ld.global.u32")->latency->value, 200 + 300 / 2.0);
+    EXPECT_DOUBLE_EQ(profile.find_instruction("st.global.f32")->cpi.value, 7);
+    EXPECT_DOUBLE_EQ(profile.find_instruction("ld.global.l2.u32")->cpi.value, 4);
+    EXPECT_DOUBLE_EQ(profile.find_instruction("atom.global.add.u32")->cpi.value, 3);
+}
+
+// 128 bytes a warp: what the second level of 4096 bytes still holds at the end was not written to
+// device memory.
+TEST(MemoryPricing, WhatStaysInTheCacheIsNotWrittenBack) {
+    const std::string fresh = "{bytes: 128, sectors: 4, least_sectors: 4, written: []}";
+    // 8 groups of 2 warps write 2048 bytes, 32 groups 8192, half of which is still there.
+    const PricedMemory fits = launched(8, "st.global.f32", fresh);
+    EXPECT_DOUBLE_EQ(*fits.rows[0].dram_bytes, 0);
+    EXPECT_DOUBLE_EQ(price_of(fits).cpi, 4);
+    const PricedMemory half = launched(32, "st.global.f32", fresh);
+    EXPECT_DOUBLE_EQ(*half.rows[0].dram_bytes, 64);
+    EXPECT_DOUBLE_EQ(price_of(half).cpi, 0.5 * 12 + 0.5 * 4);
 }
 
 TEST(MemoryPricing, CapacitiesDecideWhatIsFound) {

@@ -20,6 +20,7 @@
 
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
+#include "extract/reference_order.h"
 #include "extract/run_plan.h"
 #include "extract/set_cache.h"
 #include "tests/support/random_values.h"
@@ -229,12 +230,12 @@ TEST(MemoryTrace, TiledMatrixProductReadsEachWordFromDramOnce) {
     EXPECT_DOUBLE_EQ(share_at(*b.device, static_cast<double>(mib)), 1 - 1.0 / tiles);
     EXPECT_DOUBLE_EQ(share_at(*a.core, static_cast<double>(mib)), 0);
     EXPECT_DOUBLE_EQ(share_at(*b.core, static_cast<double>(mib)), 1 - 1.0 / tiles);
-    // One group per core at a time: the column's tiles of B come again after the whole row of A
-    // and the column of B, 32 KiB.
-    const MemoryContext one_each{.cores = 4, .concurrent_groups = 1};
+    // One core, one group at a time: the column's tiles of B come again after the other groups of
+    // the row, each with its column of B, and twice the row of A.
+    const MemoryContext one_each{.cores = 1, .concurrent_groups = 1};
     const MemoryUse b_alone = use_of(trace, one_each, 2);
-    EXPECT_EQ(share_at(*b_alone.core, 31 * kib), 0);
-    EXPECT_DOUBLE_EQ(share_at(*b_alone.core, 32 * kib), 1 - 1.0 / tiles);
+    EXPECT_EQ(share_at(*b_alone.core, 64 * kib), 0);
+    EXPECT_DOUBLE_EQ(share_at(*b_alone.core, 96 * kib), 1 - 1.0 / tiles);
 }
 
 // Three rows of words, as a stencil's centre, left and right neighbour: the left one's sectors
@@ -379,12 +380,18 @@ TEST(MemoryTrace, AgreesWithSimulatedCachesOnRandomLaunches) {
                 }
             });
         const MemoryUse use = use_of(trace, context);
+        const auto cores = static_cast<std::uint32_t>(context.cores);
+        CoreOfGroup core_of(
+            cores, std::uint64_t{cores} * static_cast<std::uint64_t>(context.concurrent_groups));
+        std::vector<std::size_t> core_by_group;
+        for (std::uint64_t group = 0; group < groups; ++group)
+            core_by_group.push_back(core_of(group));
         for (const std::uint64_t size : {1, 2, 4, 8, 16, 32, 64}) {
             NaiveCaches first(static_cast<std::size_t>(context.cores), size), second(1, size);
             std::uint64_t all = 0, in_first = 0, in_second = 0;
             for (const auto& [key, what] : order) {
                 const auto sectors = (1U << what.second) - 1;
-                const std::size_t core = key[1] % static_cast<std::uint64_t>(context.cores);
+                const std::size_t core = core_by_group[key[1]];
                 in_first += static_cast<std::uint64_t>(first.read(core, what.first, sectors));
                 in_second += static_cast<std::uint64_t>(second.read(0, what.first, sectors));
                 all += what.second;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -55,8 +56,9 @@ std::vector<Expected> sorted(const std::vector<GroupTrace>& groups, const Memory
     const auto at_once = static_cast<std::uint64_t>(context.concurrent_groups);
     std::vector<std::uint64_t> free(cores * at_once, 0);
     std::vector<Expected> all;
+    CoreOfGroup core_of(static_cast<std::uint32_t>(cores), cores * at_once);
     for (const GroupTrace& group : groups) {
-        const std::uint64_t core = group.group % cores, at = group.group / cores % at_once;
+        const std::uint64_t core = core_of(group.group), at = group.group / cores % at_once;
         const std::uint64_t begin = free[core * at_once + at];
         free[core * at_once + at] += group.clocks;
         for (std::size_t i = 0; i < group.references.size(); ++i)
@@ -111,6 +113,32 @@ void compare(const std::vector<GroupTrace>& groups, const MemoryContext& context
         while (at < all.size() && all[at].core != core) ++at;
         EXPECT_EQ(at, all.size());
     }
+}
+
+// A regular place of later groups would make cores find what a GPU's do not: groups that lie a
+// multiple of the cores apart would always meet.
+TEST(CoreOfGroup, FillsSlotsInTurnAndThenGivesEachCoreOneOfEveryRow) {
+    constexpr std::uint32_t cores = 48, slots = 3 * cores;
+    CoreOfGroup core_of(cores, slots);
+    std::vector<std::vector<std::uint32_t>> rows;
+    for (std::uint64_t group = 0; group < 8 * cores; ++group) {
+        if (group % cores == 0) rows.emplace_back();
+        rows.back().push_back(core_of(group));
+    }
+    std::vector<std::uint32_t> all(cores);
+    std::iota(all.begin(), all.end(), 0U);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        EXPECT_EQ(rows[row] == all, row < 3) << row;
+        EXPECT_NE(rows[row], rows[(row + 4) % rows.size()]);
+        std::ranges::sort(rows[row]);
+        EXPECT_EQ(rows[row], all) << row;
+    }
+    // Groups of the sample alone tell the same.
+    CoreOfGroup sampled(cores, slots), every(cores, slots);
+    std::vector<std::uint32_t> found;
+    for (std::uint64_t group = 0; group < 8 * cores; ++group) found.push_back(every(group));
+    for (std::uint64_t group = 5; group < 8 * cores; group += 37)
+        EXPECT_EQ(sampled(group), found[group]);
 }
 
 TEST(ReferenceOrder, IsThatOfTheSlotsTimes) {

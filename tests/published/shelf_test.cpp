@@ -139,6 +139,18 @@ TEST(Shelf, ConflictsCostRequestsOrPasses) {
     EXPECT_EQ(cycles("rtx-2080-ti", 1), 4);
 }
 
+// Whitepaper of GA102: 142 TFLOPS into half precision, 71 into single on the RTX 3090; the
+// professional cards have no such difference.
+TEST(Shelf, GeForceCardsSumInSinglePrecisionAtHalfTheRate) {
+    const auto times = [](const char* card) {
+        const GpuProfile profile = shelf_profile(card).value();
+        return profile.find_instruction("mma.m16n8k16.f32.f16")->cpi.value /
+               profile.find_instruction("mma.m16n8k16.f16.f16")->cpi.value;
+    };
+    EXPECT_DOUBLE_EQ(times("rtx-3090"), 2);
+    EXPECT_DOUBLE_EQ(times("a6000"), 1);
+}
+
 TEST(Shelf, WhatNobodyPublishedIsAssumedAndSaysWhatStandsForIt) {
     const GpuProfile profile = shelf_profile("rtx-3090").value();
     const InstructionTiming& doubles = *profile.find_instruction("fma.f64");
