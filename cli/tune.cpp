@@ -53,7 +53,7 @@ struct Options {
     std::string profile;
     std::string output;
     std::string format = "json";
-    std::string limit = "100000000";
+    std::string limit = "20000000";
     std::string plot;
     std::string measured;
     std::vector<std::string> models = {"pipeline"};

@@ -36,7 +36,7 @@ struct HeldAgainst {
 struct HeldOptions {
     ProfileChanges changes;
     MemoryQuestion memory;
-    RunQuestion run;
+    RunQuestion run = estimated();
     std::vector<std::string> models = {"pipeline"};
     std::int64_t max_simulated = SimulationOptions().max_simulated;
     CodeCache* cache = nullptr;

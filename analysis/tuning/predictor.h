@@ -59,10 +59,17 @@ struct ConfigurationPrediction {
     double compile_seconds = 0, execute_seconds = 0, model_seconds = 0;
 };
 
+// What does not recur is simulated until its rate is steady, and no longer.
+inline RunQuestion estimated() {
+    RunQuestion run;
+    run.estimate = true;
+    return run;
+}
+
 struct PredictorOptions {
     ProfileChanges changes = {};
     MemoryQuestion memory = {};
-    RunQuestion run = {};
+    RunQuestion run = estimated();
     std::vector<const Model*> models = {};
     std::int64_t max_simulated = SimulationOptions().max_simulated;
     CodeCache* cache = nullptr;       // none: everything is compiled

@@ -29,7 +29,7 @@ struct TuneOptions {
     std::vector<std::string> models = {"pipeline"};
     MemoryQuestion memory = {};
     ProfileChanges changes = {};
-    RunQuestion run = {};
+    RunQuestion run = estimated();
     std::int64_t max_simulated = SimulationOptions().max_simulated;
     std::optional<std::size_t> draws = {};  // so many at random; absent: all
     std::uint64_t seed = 1;                 // of the order, and so of the draw
