@@ -26,6 +26,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/text/tuned.h"
+#include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
 namespace {
@@ -141,7 +142,14 @@ void tune(const Options& options) {
             fmt::print(stderr, "{} of {} configurations are in {} already\n", now.resumed, now.all,
                        how.journal.string());
     };
-    const analysis::Tuned tuned = analysis::tune(space, profile, how);
+    const analysis::Tuned tuned = [&] {
+        try {
+            return analysis::tune(space, profile, how);
+        } catch (const Interrupted&) {  // before there was anything to keep
+            limit.require_time();
+            throw;
+        }
+    }();
     const analysis::Ranking ranking =
         analysis::ranked(tuned, measured.runs, static_cast<std::size_t>(options.top.value_or(0)));
     const report::RankedSpace ranked{space, tuned, ranking};

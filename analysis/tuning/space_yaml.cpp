@@ -165,7 +165,8 @@ private:
         one.size = formula(*size);
         one.symbol = symbol && document_.boolean(*symbol);
         if (!fill) return one;
-        const std::string& words = document_.text(*fill);
+        std::string words = document_.text(*fill);
+        std::erase(words, ' ');
         try {
             one.fill = parse_buffer(fmt::format("{}[1]:{}", document_.text(type), words)).fill;
         } catch (const InputError&) {
