@@ -67,8 +67,8 @@ def test_bad_input_is_named(space):
     with pytest.raises(occupipe.InputError, match="draws"):
         occupipe.tune(space, GPU, draws=0)
     with pytest.raises(occupipe.InputError, match="no-such"):
-        occupipe.tune("no-such.yaml")
+        occupipe.tune("no-such.yaml", GPU)
     space.write_text("format: occupipe-space/1\n")
     with pytest.raises(occupipe.InputError) as raised:
-        occupipe.tune(space)
+        occupipe.tune(space, GPU)
     assert raised.value.line == 1 and raised.value.key == "source"
