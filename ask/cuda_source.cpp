@@ -96,23 +96,49 @@ bool is_instance(const std::string& kernel) {
 class Compiling {
 public:
     Compiling(const std::string& path, const std::string& text, const std::string& architecture,
-              const std::vector<std::string>& options, const std::vector<std::string>& kernels)
-        : path_(path), text_(text), architecture_(architecture), kernels_(kernels) {
+              const std::vector<std::string>& options, const std::vector<std::string>& kernels,
+              const CompileEffort& effort)
+        : path_(path),
+          text_(text),
+          architecture_(architecture),
+          kernels_(kernels),
+          effort_(effort) {
         options_ = options_of_project(path);
         options_.insert(options_.end(), options.begin(), options.end());
         defined_ = kernels_of_text(text);
     }
 
     CompiledSource run() {
+        if (std::optional<CompiledSource> made = without_others()) return std::move(*made);
         if (std::optional<CompiledSource> made = by_nvrtc()) return std::move(*made);
         return by_nvcc();
     }
 
 private:
     struct Way {
-        bool with_headers, without_host, leaves_empty;
-        const char* words;
+        bool with_headers = false, without_host = false, leaves_empty = false;
+        const char* words = "";
     };
+
+    // Where the whole text compiles as it is, too, and nothing of what is wanted is missing.
+    std::optional<CompiledSource> without_others() {
+        if (effort_.other_kernels || kernels_.empty()) return std::nullopt;
+        std::string less = without_other_kernels(text_, kernels_);
+        if (less == text_) return std::nullopt;
+        std::swap(text_, less);
+        try {
+            const bench::Nvrtc& compiler = bench::nvrtc();
+            if (std::optional<bench::NvrtcOutput> output = attempt_once(compiler, {});
+                output && found_.empty() && is_whole(*output))
+                return CompiledSource{std::move(*output), ""};
+        } catch (const DeviceError&) {  // by_nvrtc() says so
+        }
+        std::swap(text_, less);
+        found_.clear();
+        empty_.clear();
+        nvrtc_said_.clear();
+        return std::nullopt;
+    }
 
     std::optional<CompiledSource> by_nvrtc() {
         const bench::Nvrtc* compiler = nullptr;
@@ -201,7 +227,7 @@ private:
         std::vector<std::string> options = {"--include-path=" + folder.string()};
         const std::vector<std::string> cuda = cuda_include_options();
         options.insert(options.end(), cuda.begin(), cuda.end());
-        options.emplace_back("-lineinfo");
+        if (effort_.line_numbers) options.emplace_back("-lineinfo");
         bench::SourceText text{.text = way.without_host ? without_host_functions(text_) : text_,
                                .file = source.filename().string()};
         if (way.with_headers) {
@@ -290,9 +316,10 @@ private:
     }
 
     const std::string& path_;
-    const std::string& text_;
+    std::string text_;
     const std::string& architecture_;
     const std::vector<std::string>& kernels_;
+    const CompileEffort effort_;
     std::vector<std::string> options_;
     std::vector<std::string> found_;  // further ones, for headers of the project
     std::vector<bench::Header> empty_;
@@ -306,8 +333,9 @@ private:
 CompiledSource compile_cuda_source(const std::string& path, const std::string& text,
                                    const std::string& architecture,
                                    const std::vector<std::string>& options,
-                                   const std::vector<std::string>& kernels) {
-    return Compiling(path, text, architecture, options, kernels).run();
+                                   const std::vector<std::string>& kernels,
+                                   const CompileEffort& effort) {
+    return Compiling(path, text, architecture, options, kernels, effort).run();
 }
 
 std::string about_templates(const std::string& path, const std::string& text,

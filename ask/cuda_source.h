@@ -16,6 +16,15 @@ struct CompiledSource {
     std::string note;
 };
 
+struct CompileEffort {
+    bool line_numbers = true;
+    // False: other kernels than those wanted are left out of the text, where it compiles without
+    // them; the machine code of those wanted is the same.
+    bool other_kernels = true;
+
+    bool operator==(const CompileEffort&) const = default;
+};
+
 // `kernels`: that are wanted; one with template arguments ("fill<4>") is instantiated. `options`:
 // of NVRTC and nvcc. The options of the project (core/files/compile_commands.h) stand before them;
 // headers that are not found with them are looked for in the folders above the source, and in those
@@ -24,7 +33,8 @@ struct CompiledSource {
 CompiledSource compile_cuda_source(const std::string& path, const std::string& text,
                                    const std::string& architecture,
                                    const std::vector<std::string>& options,
-                                   const std::vector<std::string>& kernels);
+                                   const std::vector<std::string>& kernels,
+                                   const CompileEffort& effort = {});
 
 // What is to be said where a kernel that is wanted is not there: that it is a template, and how it
 // is instantiated; empty: nothing.

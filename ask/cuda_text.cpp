@@ -283,6 +283,25 @@ bool may_be_of_device(std::string_view head, const std::set<std::string>& macros
     return false;
 }
 
+// Of the text that is left; directives stay.
+void blank_out(std::string_view text, const Mask& mask, const Head& head, std::string& left) {
+    for (std::size_t at = head.begin; at < head.end; ++at)
+        if (left[at] != '\n') left[at] = ' ';
+    for (const auto& [begin, end] : mask.directives())
+        if (begin >= head.begin && begin < head.end)
+            std::ranges::copy(text.substr(begin, end - begin),
+                              left.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
+std::size_t count_of_word(std::string_view text, std::string_view word) {
+    std::size_t count = 0;
+    for (std::size_t at = find_word(text, word); at != text.npos; at = find_word(text, word)) {
+        ++count;
+        text.remove_prefix(at + word.size());
+    }
+    return count;
+}
+
 bool is_error(std::string_view line) {
     return line.find("error") != line.npos || line.find("fatal") != line.npos;
 }
@@ -322,12 +341,22 @@ std::string without_host_functions(std::string_view text) {
         if (open == head.rest.npos ||
             may_be_of_device(head.rest.substr(0, open - name.size()), macros))
             return;
-        for (std::size_t at = head.begin; at < head.end; ++at)
-            if (left[at] != '\n') left[at] = ' ';
-        for (const auto& [begin, end] : mask.directives())
-            if (begin >= head.begin && begin < head.end)
-                std::ranges::copy(text.substr(begin, end - begin),
-                                  left.begin() + static_cast<std::ptrdiff_t>(begin));
+        blank_out(text, mask, head, left);
+    }).run();
+    return left;
+}
+
+std::string without_other_kernels(std::string_view text, const std::vector<std::string>& kernels) {
+    Mask mask(text);
+    const std::string code = mask.take();
+    std::string left(text);
+    Walk(code, [&](const Head& head) {
+        if (!has_word(head.rest, "__global__") || !head.templates.empty()) return;
+        const std::string_view name = name_and_parameters(head.rest).first;
+        if (name.empty() || std::ranges::find(kernels, name) != kernels.end() ||
+            count_of_word(text, name) > 1)
+            return;
+        blank_out(text, mask, head, left);
     }).run();
     return left;
 }

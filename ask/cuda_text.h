@@ -24,6 +24,11 @@ std::vector<SourceKernel> kernels_of_text(std::string_view text);
 // capitals that may) nor constexpr. Lines stay where they are.
 std::string without_host_functions(std::string_view text);
 
+// The text with the definitions of those __global__ functions replaced by blanks that are neither
+// among `kernels`, by their names without scopes, nor templates, nor named anywhere else in the
+// text. Lines stay where they are.
+std::string without_other_kernels(std::string_view text, const std::vector<std::string>& kernels);
+
 // The line of a compiler's messages that says what is wrong first, and how many more do.
 std::string first_error(const std::string& said);
 

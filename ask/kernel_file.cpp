@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "ask/code_cache.h"
 #include "ask/cuda_source.h"
 #include "bench/cuda/driver/find_cuda.h"
 #include "bench/cuda/driver/opencl_c.h"
@@ -140,10 +141,24 @@ KernelFile assembled(const std::string& path, const std::string& ptx, const std:
     return file;
 }
 
+CompiledSource compile_or_find(const std::string& path, const std::string& text,
+                               const std::string& target, const std::vector<std::string>& options,
+                               const CompileRequest& request) {
+    const std::string key =
+        request.cache ? code_key(path, text, target, options, request.kernels, request.effort) : "";
+    if (!key.empty())
+        if (std::optional<CompiledSource> known = request.cache->find(key))
+            return std::move(*known);
+    CompiledSource made =
+        compile_cuda_source(path, text, target, options, request.kernels, request.effort);
+    if (!key.empty()) request.cache->keep(key, made);
+    return made;
+}
+
 KernelFile compiled(const std::string& path, const std::string& text, const std::string& target,
-                    const std::vector<std::string>& options,
-                    const std::vector<std::string>& kernels) {
-    CompiledSource made = compile_cuda_source(path, text, target, options, kernels);
+                    const std::vector<std::string>& options, const CompileRequest& request) {
+    const std::vector<std::string>& kernels = request.kernels;
+    CompiledSource made = compile_or_find(path, text, target, options, request);
     KernelFile file;
     file.path = path;
     file.cubin = machine_code(path, made.output.cubin);
@@ -152,7 +167,8 @@ KernelFile compiled(const std::string& path, const std::string& text, const std:
     file.ptx = std::move(made.output.ptx);
     file.compiler = made.output.compiler;
     file.note = std::move(made.note);
-    file.options = {"--gpu-architecture=" + target, "-lineinfo"};
+    file.options = {"--gpu-architecture=" + target};
+    if (request.effort.line_numbers) file.options.emplace_back("-lineinfo");
     file.options.insert(file.options.end(), options.begin(), options.end());
     const auto launchable = [](const isa::Kernel& one) { return !one.is_function; };
     const bool none = std::ranges::none_of(file.cubin.kernels, launchable);
@@ -328,7 +344,7 @@ std::vector<KernelFile> read_kernel_files(const std::string& path, const Compile
         compile_opencl_c(file, target, options, request.clang);
         file.cubin = machine_code(path, file.bytes);
     } else {
-        files.push_back(compiled(path, text, target, options, request.kernels));
+        files.push_back(compiled(path, text, target, options, request));
     }
     return files;
 }

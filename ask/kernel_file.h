@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "ask/cuda_source.h"
 #include "isa/cubin.h"
 
 namespace occupipe::analysis {
+
+class CodeCache;
 
 struct KernelFile {
     std::string path;
@@ -35,10 +38,12 @@ struct CompileRequest {
     // That are wanted: templates are instantiated ("fill<4>"), and of several images of code the
     // one that has them is taken. Empty names are passed over.
     std::vector<std::string> kernels = {};
+    CompileEffort effort = {};   // of NVRTC
+    CodeCache* cache = nullptr;  // of what NVRTC compiled; none: always compiled
 };
 
-// Compiles what is not compiled, with line numbers. Throws InputError; DeviceError where a compiler
-// is needed and not there.
+// Compiles what is not compiled, with line numbers unless the effort leaves them out. Throws
+// InputError; DeviceError where a compiler is needed and not there.
 KernelFile read_kernel_file(const std::string& path, const CompileRequest& request);
 
 // Every image of the architecture that the file holds, one for each text that was compiled; of

@@ -102,10 +102,19 @@ constexpr std::uint64_t most_sample = 64;
 // The first groups of the launch that caches are looked at with.
 std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions_of_one,
                                 const KernelsInOptions& options) {
+    const auto cores = static_cast<std::uint64_t>(*options.memory_cores);
+    const std::uint64_t least = std::min(cores, options.least_memory_groups.value_or(cores));
     const std::uint64_t affordable =
         options.memory_instructions / std::max<std::uint64_t>(1, instructions_of_one);
-    return std::min(groups,
-                    std::max(affordable, static_cast<std::uint64_t>(*options.memory_cores)));
+    return std::min(groups, std::max(affordable, least));
+}
+
+// Beside these first groups, at random.
+std::uint64_t groups_at_random(std::uint64_t first, std::uint64_t random,
+                               const KernelsInOptions& options) {
+    constexpr std::uint64_t few = 2;
+    const bool long_groups = std::cmp_less(first, *options.memory_cores);
+    return options.least_memory_groups && long_groups ? few : std::max(random, most_sample);
 }
 
 // The first groups but number 0, and those of the sample behind them; ascending.
@@ -360,7 +369,7 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
 ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
                                const KernelsInOptions& options) {
     const KernelLaunch& launch = chosen_launch(plan, file.cubin, options);
-    extract::PlanRun run(plan, file.cubin, file.ptx);
+    extract::PlanRun run(plan, file.cubin, file.ptx, options.buffers);
     ExecutedLaunch executed;
     KernelIn& in = executed.in;
     in.launch = launch;
@@ -392,9 +401,11 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
                 if (random + 2 < in.seen.groups) in.seen.all_because = all_for_caches;
                 sample = extract::GroupSample(in.seen.groups, in.seen.groups);
             } else {
-                sample = extract::GroupSample(in.seen.groups, std::max(random, most_sample));
+                sample = extract::GroupSample(in.seen.groups,
+                                              groups_at_random(in.memory_groups, random, options));
             }
             streams.watch(sample.groups());
+            if (in.memory && options.least_memory_groups) in.memory->expect(in.memory_groups);
             const std::vector<std::uint64_t> rest = after_first(sample, in.memory_groups);
             in.executed_groups = rest.size() + 1;
             if (rest.empty()) judge_sample(in.seen, counts, options.sample_error);

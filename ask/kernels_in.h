@@ -46,8 +46,13 @@ struct KernelsInOptions {
     // but at least one for each of these cores. `sample` absent: all.
     std::optional<int> memory_cores;
     std::uint64_t memory_instructions = 20'000'000;
+    // Where that is less than one group for each core: so many groups at least, and of further ones
+    // two at random alone are executed. Absent: one for each core.
+    std::optional<std::uint64_t> least_memory_groups;
     // More references are recorded of some cache lines alone (extract::MemoryTrace).
     std::uint64_t memory_references = 1 << 24;
+    // Of what buffers begin with, shared with other plans; none: made for this one.
+    extract::BufferStore* buffers = nullptr;
     // How the plan is executed: with progress, limits and threads of the caller. Absent:
     // run.execute(options).
     std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,

@@ -137,14 +137,16 @@ CompileRequest compile_request(const LaunchPlan& plan, const GpuProfile* profile
     return request;
 }
 
-KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan,
-                        const GpuProfile* profile) {
+KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan, const GpuProfile* profile,
+                        const CompileEffort& effort, CodeCache* cache) {
     const std::string file = kernels_of(source, plan);
     CompileRequest request = compile_request(plan, profile);
     request.architecture = architecture_for(source.architecture, plan, file, profile);
     request.options = source.compiler_options;
     request.clang = source.clang;
     request.kernels.push_back(source.kernel);
+    request.effort = effort;
+    request.cache = cache;
     return read_kernel_file(file, request);
 }
 
@@ -188,6 +190,11 @@ KernelIn execute_code(const KernelFile& file, const std::string& kernel,
     options.classes = extraction.classes;
     options.memory_cores = extraction.memory_cores;
     if (profile != nullptr) options.known = known_names(*profile);
+    options.buffers = reading.buffers;
+    if (reading.hurry) {
+        options.least_memory_groups = 16;
+        options.memory_references = 1 << 21;
+    }
     options.execute = reading.execute;
     KernelIn in = kernel_in(plan, file, options);
     if (reading.warn) std::ranges::for_each(in.warnings, reading.warn);

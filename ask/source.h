@@ -82,8 +82,8 @@ std::string architecture_for(const std::string& asked, const LaunchPlan& plan,
 CompileRequest compile_request(const LaunchPlan& plan, const GpuProfile* profile);
 
 // Reads it, and compiles it where that is needed.
-KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan,
-                        const GpuProfile* profile);
+KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan, const GpuProfile* profile,
+                        const CompileEffort& effort = {}, CodeCache* cache = nullptr);
 
 // The file that is read: a graph's, or the one that holds the kernels.
 std::string source_path(const KernelSource& source);
@@ -95,6 +95,10 @@ struct Reading {
     std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,
                                                      extract::PlanOptions options)>
         execute = {};
+    // KernelsInOptions
+    extract::BufferStore* buffers = nullptr;
+    // Of kernels whose groups are long, fewer groups and cache lines are looked at.
+    bool hurry = false;
     std::function<void(const std::string& note)> compiled = {};
     std::function<void(const std::string& warning)> warn = {};
 };

@@ -28,6 +28,7 @@ void add_check(const Command& app);
 void add_convert(const Command& app);
 void add_predict(const Command& app);
 void add_sweep(const Command& app);
+void add_tune(const Command& app);
 void add_compare(const Command& app);
 void add_validate(const Command& app);
 void add_execute(const Command& app);

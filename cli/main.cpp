@@ -62,6 +62,7 @@ void add_commands(const Program& app) {
     add_convert(app);
     add_predict(app);
     add_sweep(app);
+    add_tune(app);
     add_compare(app);
     add_validate(app);
     add_execute(app);

@@ -92,6 +92,14 @@ std::string RunLimit::done_text() const {
     return expected_ > 1 ? fmt::format("{} of {} predictions; now ", done_, expected_) : "";
 }
 
+// ", 3:12 left" once some of the time shows how fast it goes.
+std::string RunLimit::left_text(double elapsed) const {
+    constexpr double least = 6;
+    if (done_ == 0 || done_ >= expected_ || elapsed < least) return "";
+    return fmt::format(", {} left", duration_text(elapsed / static_cast<double>(done_) *
+                                                  static_cast<double>(expected_ - done_)));
+}
+
 double RunLimit::elapsed() const {
     return std::chrono::duration<double>(Clock::now() - start_).count();
 }
@@ -119,8 +127,13 @@ void RunLimit::check(const RunProgress& progress) {
 bool RunLimit::over() {
     const double now = elapsed();
     const std::lock_guard guard(mutex_);
-    if (line_.due(now)) line_.show(now, done_text() + "executing and simulating");
+    if (line_.due(now)) line_.show(now, done_text() + "executing and simulating" + left_text(now));
     return over_at(now);
+}
+
+void RunLimit::end_line() {
+    const std::lock_guard guard(mutex_);
+    line_.end();
 }
 
 void RunLimit::require_time() {

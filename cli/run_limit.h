@@ -64,6 +64,8 @@ public:
     // How many predictions there are in all; one of them is done.
     void expect(std::size_t predictions) { expected_ = predictions; }
     void add_done();
+    // Leaves the line of progress, where there is one.
+    void end_line();
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -73,6 +75,7 @@ private:
     [[noreturn]] void end(double elapsed, const std::string& now) const;
     void check(const RunProgress& progress);
     std::string done_text() const;
+    std::string left_text(double elapsed) const;
 
     StopOnSignal stop_;
     Clock::time_point start_ = Clock::now();

@@ -193,6 +193,45 @@ RequestLines::RequestLines(const isa::MemoryAccess& access) {
     sort();
 }
 
+bool SharedPattern::add_if_same(const isa::MemoryAccess& access, MemoryCounts& counts) const {
+    if (bytes_ != access.bytes || access.active != isa::all_lanes ||
+        access.addresses[0] % 4 != in_word_)
+        return false;
+    std::uint32_t differs = 0;
+    for (std::size_t lane = 0; lane < 32; ++lane)
+        differs |= static_cast<std::uint32_t>(access.addresses[lane] - access.addresses[0]) ^
+                   behind_first_[lane];
+    if (differs != 0) return false;
+    counts.passes += passes_;
+    counts.phases += phases_;
+    return true;
+}
+
+void SharedPattern::add(const isa::MemoryAccess& access, MemoryCounts& counts) {
+    const std::uint64_t passes = counts.passes, phases = counts.phases;
+    add_shared(counts, access);
+    bytes_ = 0;
+    if (access.active != isa::all_lanes) return;
+    bytes_ = access.bytes;
+    in_word_ = access.addresses[0] % 4;
+    passes_ = static_cast<std::uint32_t>(counts.passes - passes);
+    phases_ = static_cast<std::uint32_t>(counts.phases - phases);
+    for (std::size_t lane = 0; lane < 32; ++lane)
+        behind_first_[lane] =
+            static_cast<std::uint32_t>(access.addresses[lane] - access.addresses[0]);
+}
+
+void add_shared_request(MemoryCounts& counts, const isa::MemoryAccess& access,
+                        SharedPattern& pattern) {
+    if (access.active == 0) return;
+    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
+    ++counts.requests;
+    counts.lanes += lanes;
+    counts.bytes_asked += lanes * access.bytes;
+    if (access.kind == isa::AccessKind::atomic) counts.same_address += most_at_one_address(access);
+    if (!pattern.add_if_same(access, counts)) pattern.add(access, counts);
+}
+
 void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
                  const RequestLines& touched) {
     if (access.active == 0) return;

@@ -79,6 +79,26 @@ private:
 // Constant: requests, lanes and bytes alone.
 void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
                  const RequestLines& touched);
+
+// How far apart the lanes of a request of shared memory lie, and what that costs: wherever in the
+// banks they begin, it costs the same. Of the last request of an instruction.
+class SharedPattern {
+public:
+    // Whether all lanes are active and lie as they did; then counts passes and phases.
+    bool add_if_same(const isa::MemoryAccess& access, MemoryCounts& counts) const;
+    // Counts passes and phases the long way, and keeps them.
+    void add(const isa::MemoryAccess& access, MemoryCounts& counts);
+
+private:
+    std::array<std::uint32_t, 32> behind_first_{};  // bytes, by lane
+    std::uint32_t bytes_ = 0;                       // per lane; 0: nothing is kept
+    std::uint32_t in_word_ = 0;                     // of the first lane's address
+    std::uint32_t passes_ = 0, phases_ = 0;
+};
+
+// The same for a request of shared memory, whose instruction's pattern is at hand.
+void add_shared_request(MemoryCounts& counts, const isa::MemoryAccess& access,
+                        SharedPattern& pattern);
 inline void add_request(MemoryCounts& counts, const isa::MemoryAccess& access) {
     add_request(counts, access, RequestLines(access));
 }

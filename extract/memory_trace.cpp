@@ -35,7 +35,7 @@ std::uint32_t count_of(std::uint32_t sectors) {
 class MemoryTrace::Recorder : public isa::GroupObserver {
 public:
     // `empty`: of the kernel's sites.
-    Recorder(MemoryTrace& trace, std::uint64_t group, std::vector<SiteCounts> empty)
+    Recorder(MemoryTrace& trace, std::uint64_t group, Sites empty)
         : sites(std::move(empty)), trace_(trace) {
         taken.group = group;
     }
@@ -61,9 +61,11 @@ public:
                 const isa::MemoryAccess& access) override {
         if (access.active == 0) return;
         const std::size_t number = instruction * spaces + static_cast<std::size_t>(access.space);
-        SiteCounts& site = sites[number];
+        SiteCounts& site = sites.counts[number];
         if (site.counts.requests == 0) used.push_back(number);
         site.kind = access.kind;
+        if (access.space == isa::Space::shared)
+            return add_shared_request(site.counts, access, sites.patterns[instruction]);
         const RequestLines touched(access);
         add_request(site.counts, access, touched);
         const std::uint64_t own = access.space == isa::Space::local
@@ -99,7 +101,7 @@ public:
         return lines;
     }
 
-    std::vector<SiteCounts> sites;
+    Sites sites;
     std::vector<std::size_t> used;  // of them
     GroupTrace taken;
 
@@ -132,7 +134,7 @@ bool MemoryTrace::stays(std::uint64_t line, int halvings) {
 }
 
 std::unique_ptr<isa::GroupObserver> MemoryTrace::begin(std::uint64_t group) {
-    std::vector<SiteCounts> sites;
+    Sites sites;
     {
         const std::scoped_lock lock(mutex_);
         if (!resting_.empty()) {
@@ -140,7 +142,8 @@ std::unique_ptr<isa::GroupObserver> MemoryTrace::begin(std::uint64_t group) {
             resting_.pop_back();
         }
     }
-    sites.resize(sites_.size());
+    sites.counts.resize(sites_.size());
+    sites.patterns.resize(barriers_.size());
     return std::make_unique<Recorder>(*this, group, std::move(sites));
 }
 
@@ -184,15 +187,22 @@ void MemoryTrace::halve() {
     }
 }
 
+void MemoryTrace::expect(std::uint64_t groups) {
+    const std::scoped_lock lock(mutex_);
+    while (references_ > 1 && references_ > most_references_ / std::max<std::uint64_t>(1, groups))
+        halve();
+}
+
 void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observer) {
     auto& recorder = dynamic_cast<Recorder&>(*observer);
     GroupTrace& taken = recorder.taken;
     const std::vector<std::uint64_t> lines = recorder.finish();
     const std::scoped_lock lock(mutex_);
     for (const std::size_t i : recorder.used) {
-        sites_[i].kind = recorder.sites[i].kind;
-        sites_[i].counts += recorder.sites[i].counts;
-        recorder.sites[i] = {};
+        SiteCounts& site = recorder.sites.counts[i];
+        sites_[i].kind = site.kind;
+        sites_[i].counts += site.counts;
+        site = {};
     }
     resting_.push_back(std::move(recorder.sites));
     number(taken, lines);

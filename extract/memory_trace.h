@@ -47,11 +47,16 @@ public:
     std::uint64_t one_line_in() const { return std::uint64_t{1} << halvings_; }
     // By number: address / 128; local memory: a line of its warp's own, the same in each slot.
     // Which line has which number depends on the order in which groups ended.
+    // After the first group: so many will be recorded in all, about as long as it. Lines that would
+    // not stay then are left out from here on.
+    void expect(std::uint64_t groups);
+
     const std::vector<std::uint64_t>& global_lines() const { return global_.lines(); }
     const std::vector<std::uint64_t>& local_lines() const { return local_.lines(); }
 
 private:
     class Recorder;
+    struct Sites;
 
     static bool stays(std::uint64_t line, int halvings);
     void halve();
@@ -62,7 +67,11 @@ private:
     std::mutex mutex_;
     std::vector<GroupTrace> groups_;
     std::vector<SiteCounts> sites_;
-    std::vector<std::vector<SiteCounts>> resting_;  // of no group now, empty
+    struct Sites {
+        std::vector<SiteCounts> counts;
+        std::vector<SharedPattern> patterns;  // by instruction
+    };
+    std::vector<Sites> resting_;  // of no group now, counts empty
     LineNumbers global_, local_;
     std::uint64_t references_ = 0;
     std::atomic<int> halvings_ = 0;

@@ -77,10 +77,11 @@ void add(std::vector<MemorySite>& sum, const std::vector<MemorySite>& more) {
 
 }  // namespace
 
-PlanRun::PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_view ptx)
+PlanRun::PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_view ptx,
+                 BufferStore* store)
     : plan_(plan), cubin_(cubin), ptx_(ptx) {
     look_at(plan_.steps);
-    make_buffers();
+    make_buffers(store);
     module_.emplace_back(cubin_, memory_);
     set_symbols();
     for (const auto& [launch, ready] : ready_) {
@@ -96,10 +97,14 @@ PlanRun::PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_vi
             [&](const std::string& name) { return address_of(name); }, ready.shared_begin);
 }
 
-void PlanRun::make_buffers() {
+void PlanRun::make_buffers(BufferStore* store) {
     for (const BufferPlan& one : plan_.buffers) {
-        memory_.add(one.name, one.bytes());
         stands_for_[one.name] = one.name;
+        if (const auto content = store ? store->content(plan_, one) : nullptr) {
+            memory_.add(one.name, *content);
+            continue;
+        }
+        memory_.add(one.name, one.bytes());
         fill(one.name, one.fill, one.where);
     }
 }

@@ -17,6 +17,7 @@
 
 #include "core/launch_plan.h"
 #include "core/occupancy.h"
+#include "extract/buffer_store.h"
 #include "extract/memory_observer.h"
 #include "extract/signature.h"
 #include "isa/cubin.h"
@@ -62,8 +63,10 @@ struct LaunchResult {
 class PlanRun {
 public:
     // Makes buffers and looks at every launch: names, arguments, limits. `cubin` and `plan` have to
-    // live as long. Throws InputError.
-    PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_view ptx);
+    // live as long. `store`: of what buffers begin with; none: made for this run. Throws
+    // InputError.
+    PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_view ptx,
+            BufferStore* store = nullptr);
 
     // Instructions of the plan's kernels that are not executed, by kernel name.
     std::map<std::string, std::vector<std::string>> not_executed();
@@ -100,7 +103,7 @@ private:
         std::uint32_t dynamic_shared_bytes = 0;  // {local: …} arguments included
     };
 
-    void make_buffers();
+    void make_buffers(BufferStore* store);
     void set_symbols();
     void look_at(const std::vector<PlanStep>& steps);
     void look_at(const KernelLaunch& launch);

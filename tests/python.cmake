@@ -16,7 +16,7 @@ function(occupipe_python_test name)
         ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=Agg;OCCUPIPE_PROGRAM=$<TARGET_FILE:occupipe>;OCCUPIPE_BUILD=${PROJECT_BINARY_DIR};MPLCONFIGDIR=${CMAKE_CURRENT_BINARY_DIR}/matplotlib")
 endfunction()
 
-occupipe_python_test(Package objects_test.py sweep_test.py predict_test.py doors_test.py fit_test.py machine_code_test.py plots_test.py)
+occupipe_python_test(Package objects_test.py sweep_test.py predict_test.py doors_test.py fit_test.py machine_code_test.py tune_test.py plots_test.py)
 occupipe_python_test(Types types_test.py)
 occupipe_python_test(Documents documents_test.py)
 

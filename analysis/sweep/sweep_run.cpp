@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/sweep/sweep_run.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
@@ -24,6 +19,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/files/growing_file.h"
 #include "core/files/partial_files.h"
 #include "sim/engine/run_progress.h"
 
@@ -33,56 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t rows_per_task = 16;
-
-[[noreturn]] void fail(const fs::path& path, const char* action) {
-    throw std::runtime_error(fmt::format("{}: cannot {}: {}", path.string(), action,
-                                         std::generic_category().message(errno)));
-}
-
-// A file that one process at a time writes.
-class RowFile {
-public:
-    explicit RowFile(const fs::path& path)
-        : path_(path), number_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-        if (number_ < 0) fail(path_, "write");
-        if (::flock(number_, LOCK_EX | LOCK_NB) != 0) {
-            ::close(number_);
-            throw InputError(path_.string() + ": another sweep is writing this file");
-        }
-        struct stat about = {};  // it may have been removed between the two calls, when that ended
-        if (::fstat(number_, &about) != 0 || about.st_nlink == 0) {
-            ::close(number_);
-            throw InputError(path_.string() + ": another sweep has just written this file");
-        }
-    }
-    ~RowFile() { ::close(number_); }
-    RowFile(const RowFile&) = delete;
-    RowFile& operator=(const RowFile&) = delete;
-
-    std::int64_t size() const {
-        struct stat about = {};
-        if (::fstat(number_, &about) != 0) fail(path_, "read");
-        return about.st_size;
-    }
-    void cut(std::int64_t size) const {
-        if (::ftruncate(number_, size) != 0 || ::lseek(number_, size, SEEK_SET) < 0)
-            fail(path_, "write");
-    }
-    void append(std::string_view text) const {
-        while (!text.empty()) {
-            const ssize_t written = ::write(number_, text.data(), text.size());
-            if (written < 0 && errno != EINTR) fail(path_, "write");
-            if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-        }
-    }
-    void sync() const {
-        if (::fsync(number_) != 0) fail(path_, "write");
-    }
-
-private:
-    fs::path path_;
-    int number_;
-};
 
 class RemovedUnlessKept {
 public:
@@ -253,7 +199,7 @@ void refuse_parquet(const fs::path& path) {
 }
 
 // What is there of the output, if it is this sweep's.
-Extent take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run,
+Extent take_up(const GrowingFile& file, const Sweep& sweep, const SweepRun& run,
                const SweepManifest& part) {
     const bool known = fs::exists(manifest_path(run.output));
     if (file.size() > 0 || known) {
@@ -284,7 +230,7 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
                        .all = sweep.rows(),
                        .origin = sweep.origin()};
     const bool fresh = !fs::exists(run.output);
-    const RowFile file(run.output);
+    const GrowingFile file(run.output, "sweep");
     RemovedUnlessKept unused(fresh ? run.output : fs::path());  // where another sweep's is refused
     const Extent there = take_up(file, sweep, run, part);
     unused.keep();
@@ -356,7 +302,7 @@ std::vector<std::pair<SweepManifest, fs::path>> parts_of(const std::vector<fs::p
 }
 
 // Appends the rows of one file; the header is that of all, and is written with the first.
-void append_part(const RowFile& file, const fs::path& path, const SweepManifest& part,
+void append_part(const GrowingFile& file, const fs::path& path, const SweepManifest& part,
                  std::string& header) {
     const auto take_header = [&](const std::string& own) {
         if (header.empty()) file.append(header = own);
@@ -393,7 +339,7 @@ std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& ou
 
     const fs::path partial = output.string() + ".partial";
     {
-        const RowFile file(partial);
+        const GrowingFile file(partial, "sweep");
         file.cut(0);
         RemovedUnlessKept unfinished(partial);
         std::string header;

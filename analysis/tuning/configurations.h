@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/tuning/measured_runs.h"
+#include "analysis/tuning/predictor.h"
 #include "analysis/tuning/scores.h"
 #include "analysis/tuning/space.h"
 #include "ask/answer.h"
@@ -18,14 +19,8 @@
 
 namespace occupipe::analysis {
 
-struct PredictedConfiguration {
-    Configuration configuration;
-    double measured = 0;                           // seconds
-    std::vector<std::optional<double>> predicted;  // seconds, by model; absent: it refused
-    std::string refusal;                           // why there is none at all; empty: there is
-    std::string limiter;                           // of the first model; empty: it names none
-    // What it cost on this machine, processor seconds: compiled and executed; simulated.
-    double code_seconds = 0, model_seconds = 0;
+struct PredictedConfiguration : ConfigurationPrediction {
+    double measured = 0;  // seconds
 };
 
 struct HeldAgainst {
@@ -41,9 +36,10 @@ struct HeldAgainst {
 struct HeldOptions {
     ProfileChanges changes;
     MemoryQuestion memory;
-    RunQuestion run;
+    RunQuestion run = estimated();
     std::vector<std::string> models = {"pipeline"};
     std::int64_t max_simulated = SimulationOptions().max_simulated;
+    CodeCache* cache = nullptr;
     unsigned threads = 0;  // of this machine; 0: one per core
     // Told of each configuration that is done; called by one thread at a time.
     std::function<void(const PredictedConfiguration&)> done = {};

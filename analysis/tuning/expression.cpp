@@ -451,4 +451,19 @@ Value evaluate(std::string_view expression, const Names& names) {
     return Parser(expression, names).run();
 }
 
+std::vector<std::string> names_in(std::string_view expression) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0; at < expression.size();) {
+        const std::size_t begin = at;
+        while (at < expression.size() && (is_letter(expression[at]) || is_digit(expression[at])))
+            ++at;
+        const std::string name(expression.substr(begin, at - begin));
+        if (at == begin)
+            ++at;
+        else if (std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+    }
+    return names;
+}
+
 }  // namespace occupipe::analysis

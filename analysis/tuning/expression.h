@@ -45,4 +45,7 @@ using Names = std::function<std::optional<Value>(std::string_view name)>;
 // Throws std::invalid_argument that says what is wrong, and at which character.
 Value evaluate(std::string_view expression, const Names& names);
 
+// Every word in the expression, once: the names that it may ask for, and words of the language.
+std::vector<std::string> names_in(std::string_view expression);
+
 }  // namespace occupipe::analysis

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
+#include "analysis/tuning/space_yaml.h"
 #include "core/files/files.h"
 #include "core/files/json_reader.h"
 
@@ -236,6 +238,27 @@ std::uint32_t groups_along(const TuningSpace& space, std::size_t axis, const Nam
     return static_cast<std::uint32_t>(groups);
 }
 
+// "blur<bx, 4>" with the values of tunables among its arguments.
+std::string instance_of(const std::string& kernel, const Configuration& configuration) {
+    const std::size_t open = kernel.find('<');
+    if (open == kernel.npos) return kernel;
+    std::string name = kernel.substr(0, open);
+    for (std::size_t at = open; at < kernel.size();) {
+        std::size_t end = at;
+        while (end < kernel.size() &&
+               (std::isalnum(static_cast<unsigned char>(kernel[end])) != 0 || kernel[end] == '_'))
+            ++end;
+        const std::string word = kernel.substr(at, end - at);
+        const auto value = configuration.find(word);
+        if (end == at)
+            name += kernel[end++];
+        else
+            name += value == configuration.end() ? word : to_text(value->second);
+        at = end;
+    }
+    return name;
+}
+
 // Sizes are of the space where they name all values of a tunable, as in max(filter_width).
 std::uint64_t elements(const TuningSpace& space, const TuningSpace::Argument& argument,
                        const Configuration& configuration) {
@@ -262,12 +285,19 @@ std::string to_text(const Configuration& configuration) {
 }
 
 TuningSpace parse_tuning_space(const std::string& text, const std::string& file) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == text.npos || text[begin] != '{') return parse_space_yaml(text, file);
     const Document document = parse_json(text, file);
     return Reader(document).run();
 }
 
 TuningSpace read_tuning_space(const std::string& path) {
     return parse_tuning_space(read_text_file(path), path);
+}
+
+bool fulfils(const TuningSpace& space, const TuningSpace::Formula& condition,
+             const Configuration& configuration) {
+    return is_true(formula_value(space, condition, names_of(space, configuration)));
 }
 
 std::optional<std::string> excluded_by(const TuningSpace& space,
@@ -278,8 +308,7 @@ std::optional<std::string> excluded_by(const TuningSpace& space,
             return fmt::format("{} has no such value", one.name);
     }
     for (const TuningSpace::Formula& condition : space.conditions)
-        if (!is_true(formula_value(space, condition, names_of(space, configuration))))
-            return condition.text;
+        if (!fulfils(space, condition, configuration)) return condition.text;
     return std::nullopt;
 }
 
@@ -298,7 +327,7 @@ TunedLaunch launch_of(const TuningSpace& space, const Configuration& configurati
     plan.file = space.file;
     plan.source = space.source;
     KernelLaunch kernel;
-    kernel.kernel = space.kernel;
+    kernel.kernel = instance_of(space.kernel, configuration);
     std::uint64_t threads = 1;
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
         kernel.block[axis] = static_cast<std::uint32_t>(

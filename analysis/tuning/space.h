@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Search spaces as tuners write them: the T1 input file of the FAIR auto-tuning format (JSON).
+// Search spaces as tuners write them, the T1 input file of the FAIR auto-tuning format (JSON), and
+// as people without a tuner's file do (YAML, space_yaml.h).
 //   const TuningSpace space = read_tuning_space("convolution.json");
 //   TunedLaunch launch = launch_of(space, {{"block_size_x", 32}, …});
 #pragma once
@@ -42,7 +43,8 @@ struct TuningSpace {
     };
 
     std::string file;
-    std::string kernel;                         // its name
+    // Its name; arguments of a template may be tunables: "blur<bx, 4>".
+    std::string kernel;
     std::string source;                         // path
     std::vector<std::string> compiler_options;  // of every configuration
     std::vector<Tunable> tunables;
@@ -59,6 +61,11 @@ struct TuningSpace {
 // Throws InputError that names file, line and key.
 TuningSpace read_tuning_space(const std::string& path);
 TuningSpace parse_tuning_space(const std::string& text, const std::string& file);
+
+// Whether a condition of the space holds; the configuration may lack tunables that are not in it.
+// Throws InputError.
+bool fulfils(const TuningSpace& space, const TuningSpace::Formula& condition,
+             const Configuration& configuration);
 
 // The condition that excludes it; absent: it is of the space. Throws InputError.
 std::optional<std::string> excluded_by(const TuningSpace& space,

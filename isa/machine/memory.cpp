@@ -2,6 +2,8 @@
 #include "isa/machine/memory.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +27,17 @@ struct GlobalMemory::Storage {
         : data(static_cast<std::byte*>(std::calloc(1, size + alignment))) {
         if (!data) throw std::bad_alloc();
     }
-    ~Storage() { std::free(data); }
+    Storage(int file, std::uint64_t size) : data(nullptr), mapped(size) {
+        void* const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+        if (at == MAP_FAILED) throw std::bad_alloc();
+        data = static_cast<std::byte*>(at);
+    }
+    ~Storage() {
+        if (mapped != 0)
+            ::munmap(data, mapped);
+        else
+            std::free(data);
+    }
     Storage(const Storage&) = delete;
     Storage& operator=(const Storage&) = delete;
 
@@ -35,7 +47,22 @@ struct GlobalMemory::Storage {
     }
 
     std::byte* data;
+    std::uint64_t mapped = 0;  // bytes; 0: allocated
 };
+
+std::shared_ptr<const SharedBytes> SharedBytes::made(std::span<const std::byte> bytes) {
+    const int file = ::memfd_create("occupipe-buffer", MFD_CLOEXEC);
+    if (file < 0) return nullptr;
+    std::shared_ptr<const SharedBytes> shared(new SharedBytes(file, bytes.size()));
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(file, bytes.data(), bytes.size());
+        if (written <= 0) return nullptr;
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return shared;
+}
+
+SharedBytes::~SharedBytes() { ::close(file_); }
 
 GlobalMemory::GlobalMemory() : next_(first_address) {}
 GlobalMemory::~GlobalMemory() = default;
@@ -43,6 +70,15 @@ GlobalMemory::GlobalMemory(GlobalMemory&&) noexcept = default;
 GlobalMemory& GlobalMemory::operator=(GlobalMemory&&) noexcept = default;
 
 const GlobalMemory::Buffer& GlobalMemory::add(std::string name, std::uint64_t size) {
+    return add(std::move(name), size, nullptr);
+}
+
+const GlobalMemory::Buffer& GlobalMemory::add(std::string name, const SharedBytes& content) {
+    return add(std::move(name), content.size(), &content);
+}
+
+const GlobalMemory::Buffer& GlobalMemory::add(std::string name, std::uint64_t size,
+                                              const SharedBytes* content) {
     if (size == 0) throw InputError(fmt::format("buffer '{}' has no bytes", name));
     if (size > largest) {
         throw InputError(fmt::format("buffer '{}' has {} bytes; at most {}", name, size, largest));
@@ -50,7 +86,8 @@ const GlobalMemory::Buffer& GlobalMemory::add(std::string name, std::uint64_t si
     if (named(name)) throw InputError(fmt::format("two buffers are called '{}'", name));
     std::unique_ptr<Storage> storage;
     try {
-        storage = std::make_unique<Storage>(size);
+        storage = content ? std::make_unique<Storage>(content->file_, size)
+                          : std::make_unique<Storage>(size);
     } catch (const std::bad_alloc&) {
         throw InputError(
             fmt::format("buffer '{}': no {} bytes of memory are left here", name, size));

@@ -21,6 +21,26 @@ enum class Space : std::uint8_t { global, shared, local, constant };
 inline constexpr std::uint32_t shared_window = 0x00000100;
 inline constexpr std::uint32_t local_window = 0x00000200;
 
+// Bytes that several memories begin with, made once: each maps them and gets a copy of a page when
+// it is first written.
+class SharedBytes {
+public:
+    // None where the system has no such pages.
+    static std::shared_ptr<const SharedBytes> made(std::span<const std::byte> bytes);
+    ~SharedBytes();
+    SharedBytes(const SharedBytes&) = delete;
+    SharedBytes& operator=(const SharedBytes&) = delete;
+
+    std::uint64_t size() const { return size_; }
+
+private:
+    friend class GlobalMemory;
+    SharedBytes(int file, std::uint64_t size) : file_(file), size_(size) {}
+
+    int file_;
+    std::uint64_t size_;
+};
+
 class GlobalMemory {
 public:
     struct Buffer {
@@ -40,6 +60,9 @@ public:
     // name is taken or the size is 0 or above 2^40.
     const Buffer& add(std::string name, std::uint64_t size);
 
+    // The same with this content.
+    const Buffer& add(std::string name, const SharedBytes& content);
+
     // None where no buffer has this name.
     const Buffer* named(std::string_view name) const;
 
@@ -55,6 +78,8 @@ public:
 
 private:
     struct Storage;
+    const Buffer& add(std::string name, std::uint64_t size, const SharedBytes* content);
+
     std::deque<Buffer> buffers_;  // by address; elements stay where they are
     std::deque<std::unique_ptr<Storage>> storage_;
     std::uint64_t next_ = 0;

@@ -65,6 +65,7 @@ NB_MODULE(_core, module) {
     python::bind_predictions(module);
     python::bind_machine_code(module);
     python::bind_rooflines(module);
+    python::bind_tuning(module);
 
     module.attr("version") = OCCUPIPE_VERSION;
     module.def("set_data_folder", &analysis::set_data_folder, nb::arg("folder"),

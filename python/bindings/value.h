@@ -105,5 +105,6 @@ void bind_fits(nb::module_& module);
 void bind_predictions(nb::module_& module);
 void bind_machine_code(nb::module_& module);
 void bind_rooflines(nb::module_& module);
+void bind_tuning(nb::module_& module);
 
 }  // namespace occupipe::python

@@ -46,6 +46,7 @@ from ._fit import fit
 from ._machine_code import executed_counts, extract, read_counts, roofline, save_counts
 from ._measurements import Measurements
 from ._predict import Predictions, models, occupancies, predict, predict_many
+from ._tune import Configuration, Tuned, tune
 
 _core.set_data_folder(_Path(__file__).parent / "data")
 
@@ -63,6 +64,7 @@ def shipped_kernels() -> list[str]:
 
 
 __all__ = [
+    "Configuration",
     "DeviceError",
     "Doubt",
     "Estimate",
@@ -94,6 +96,7 @@ __all__ = [
     "RooflinePrediction",
     "Subsystem",
     "TableRow",
+    "Tuned",
     "WarpProgram",
     "executed_counts",
     "extract",
@@ -107,4 +110,5 @@ __all__ = [
     "save_counts",
     "shipped_kernels",
     "shipped_profiles",
+    "tune",
 ]

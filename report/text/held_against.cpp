@@ -127,17 +127,20 @@ std::string to_text(const HeldAgainst& held) {
             table.rows.push_back(cells(limiter, analysis::scores(times)));
         text += "\n" + plain_text(table);
     }
-    double code = 0, model = 0;
+    double compile = 0, execute = 0, model = 0;
     for (const PredictedConfiguration& row : held.rows) {
-        code += row.code_seconds;
+        compile += row.compile_seconds;
+        execute += row.execute_seconds;
         model += row.model_seconds;
     }
     text += worst_text(held) + refused_text(held);
     if (!held.rows.empty())
         text += fmt::format(
-            "\nprocessor time per configuration: {:.2g} s to compile and execute, {:.2g} s to "
-            "predict\n",
-            code / static_cast<double>(held.rows.size()),
+            "\nprocessor time per configuration: {:.2g} s to compile, {:.2g} s to execute, {:.2g} "
+            "s "
+            "to predict\n",
+            compile / static_cast<double>(held.rows.size()),
+            execute / static_cast<double>(held.rows.size()),
             model / static_cast<double>(held.rows.size()));
     return text;
 }

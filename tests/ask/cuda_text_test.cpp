@@ -27,6 +27,30 @@ std::vector<std::string> listed(const std::string& text) {
 
 using Names = std::vector<std::string>;
 
+TEST(WithoutOtherKernels, LeavesWhatIsWantedAndWhatIsNamed) {
+    const std::string text =
+        "#define N 4\n"
+        "__device__ int helper(int a) { return a; }\n"
+        "__global__ void wanted(int* a) { a[0] = helper(N); }\n"
+        "__global__ void other(int* a) {\n"
+        "#if N == 4\n"
+        "    a[0] = 1; // wanted\n"
+        "#endif\n"
+        "}\n"
+        "__global__ void named(int* a) { a[0] = 2; }\n"
+        "template <int I> __global__ void filled(int* a) { named(a); }\n";
+    const std::string left = without_other_kernels(text, {"wanted"});
+    EXPECT_THAT(left, HasSubstr("a[0] = helper(N)"));
+    EXPECT_THAT(left, HasSubstr("int helper(int a)"));
+    EXPECT_THAT(left, Not(HasSubstr("other")));
+    EXPECT_THAT(left, Not(HasSubstr("a[0] = 1")));
+    EXPECT_THAT(left, HasSubstr("#if N == 4\n"));
+    EXPECT_THAT(left, HasSubstr("void named(int* a)"));
+    EXPECT_THAT(left, HasSubstr("void filled(int* a)"));
+    EXPECT_EQ(std::ranges::count(left, '\n'), std::ranges::count(text, '\n'));
+    EXPECT_EQ(left.size(), text.size());
+}
+
 TEST(KernelsOfText, AreFoundWithTheirTemplates) {
     EXPECT_EQ(listed("__global__ void a(int n) {}\n"), Names{"a(int n) 1"});
     EXPECT_EQ(listed("template <typename T,\n          int N = (3 > 2)>\n__global__ void b(T* x,\n"

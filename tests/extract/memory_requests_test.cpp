@@ -107,6 +107,45 @@ TEST(SharedRequests, NarrowAccessesShareWords) {
     EXPECT_EQ(measured(strided(isa::Space::shared, 1, 128)).passes, 32U);
 }
 
+// With a pattern at hand: the same counts, whatever the requests before were.
+TEST(SharedRequests, APatternCostsTheSameWhereverItBegins) {
+    test::RandomValues random(11);
+    const auto below = [&](std::int64_t end) {
+        return static_cast<std::uint64_t>(random.between(0, end - 1));
+    };
+    SharedPattern pattern;
+    MemoryCounts known, plain;
+    Request request{.space = isa::Space::shared};
+    int repeated = 0;
+    for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t what = below(4);
+        if (what == 0) {
+            request.bytes = std::uint32_t{1} << below(5);
+            const std::uint64_t stride = below(9) * request.bytes;
+            const std::uint64_t row = 1 + below(32), pitch = 4 * below(70);
+            for (std::uint64_t lane = 0; lane < 32; ++lane)
+                request.addresses[lane] = 4096 + lane % row * stride + lane / row * pitch;
+        } else if (what == 1) {
+            request.active = below(3) == 0 ? static_cast<isa::Mask>(static_cast<std::uint64_t>(
+                                                 random.between(0, 0x7fffffff)))
+                                           : isa::all_lanes;
+        } else {
+            const std::uint64_t by = what == 2 ? 4 * below(40) : below(5);
+            for (std::uint64_t& one : request.addresses) one += by;
+            ++repeated;
+        }
+        const isa::MemoryAccess access{.space = request.space,
+                                       .kind = request.kind,
+                                       .bytes = request.bytes,
+                                       .active = request.active,
+                                       .addresses = request.addresses.data()};
+        add_request(plain, access);
+        add_shared_request(known, access, pattern);
+        ASSERT_EQ(known, plain) << "request " << i;
+    }
+    EXPECT_GT(repeated, 5000);
+}
+
 TEST(LocalRequests, WordsOfLanesLieSideBySide) {
     EXPECT_EQ(measured(strided(isa::Space::local, 4, 0, 8)).sectors, 4U);
     EXPECT_EQ(measured(strided(isa::Space::local, 16, 0, 16)).sectors, 16U);

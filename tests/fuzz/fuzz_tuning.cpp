@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: any bytes as an expression, as a tuner's input file and as measured runs.
-// Whatever comes out has finite numbers, or is refused as it should be. Built with clang and
-// -DOCCUPIPE_FUZZ=ON; run: fuzz_tuning -max_total_time=600 CORPUS
+// libFuzzer target: any bytes as an expression, as a search space (T1 or YAML), as measured runs
+// and as a line of a journal. Whatever comes out has finite numbers, or is refused as it should be.
+// Built with clang and -DOCCUPIPE_FUZZ=ON; run: fuzz_tuning -max_total_time=600 CORPUS
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "analysis/tuning/enumeration.h"
 #include "analysis/tuning/expression.h"
 #include "analysis/tuning/measured_runs.h"
 #include "analysis/tuning/space.h"
+#include "analysis/tuning/tune_journal.h"
 #include "core/error.h"
+#include "sim/models/registry.h"
 
 using namespace occupipe;
 
@@ -41,7 +44,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         analysis::Configuration first;
         for (const auto& one : space.tunables) first[one.name] = one.values.front();
         analysis::excluded_by(space, first);
+        if (!space.tunables.empty() && analysis::combinations(space) < 1000)
+            for (const std::uint64_t number : analysis::numbers_of(space))
+                if (analysis::excluded_by(space, analysis::configuration_of(space, number)))
+                    std::abort();
         analysis::launch_of(space, first);
+    } catch (const InputError&) {
+    }
+    try {
+        const auto models = find_models({"pipeline"});
+        const analysis::TunedConfiguration row = analysis::parse_tuned_line(text, models);
+        const std::string line = analysis::tuned_line(row, models);
+        if (analysis::tuned_line(analysis::parse_tuned_line(line, models), models) != line)
+            std::abort();
     } catch (const InputError&) {
     }
     return 0;

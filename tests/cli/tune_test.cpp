@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// tune: a search space is ranked as `predict` predicts it; what is done survives the program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace occupipe::test {
+namespace {
+
+using cli::testing::no_nvrtc;
+using cli::testing::program_has_nvrtc;
+using cli::testing::ProgramRun;
+using cli::testing::run_program;
+using cli::testing::run_program_until;
+using testing::HasSubstr;
+using testing::Not;
+using Json = nlohmann::json;
+
+constexpr const char* text = R"(
+#if tile == 4 && bx == 64
+#error four is too many
+#endif
+extern "C" __global__ void other(float* out) { out[threadIdx.x] = 1; }
+extern "C" __global__ void blur(float* out, const float* in) {
+#if tile == 3
+    __shared__ float large[20000];
+    large[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = large[threadIdx.x ^ 1];
+#endif
+    const int x = (blockIdx.x * bx + threadIdx.x) * tile;
+    for (int i = 0; i < tile; ++i)
+        if (x + i < 4000) out[x + i] = 2.5f * in[x + i];
+}
+)";
+
+// `spare` is no macro of the text: two of each code.
+constexpr const char* space = R"(format: occupipe-space/1
+source: blur.cu
+kernel: blur
+tunables:
+  bx: [32, 64, 2048]
+  tile: [1, 2, 3, 4]
+  spare: [0, 1]
+restrictions:
+  - bx * tile <= 4096
+problem_size: 4000
+block: bx
+grid_divisors:
+  x: [bx, tile]
+arguments:
+  - {name: out, type: f32, size: 4096}
+  - {name: in, type: f32, size: 4096, fill: ones}
+)";
+
+struct Files {
+    Files() {
+        write_text_file(path("blur.cu"), text, Overwrite::no);
+        write_text_file(path("space.yaml"), space, Overwrite::no);
+    }
+    std::string path(const char* name) const { return (folder.path / name).string(); }
+    std::vector<std::string> environment() const {
+        return {"OCCUPIPE_CACHE=" + (folder.path / "cache").string()};
+    }
+    std::vector<std::string> words(const std::vector<std::string>& more) const {
+        std::vector<std::string> all = {"tune", path("space.yaml"), "--profile", "a100"};
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+    ProgramRun tune(const std::vector<std::string>& more = {}) const {
+        return run_program(words(more), environment());
+    }
+    Json json(const char* name) const { return Json::parse(read_text_file(path(name))); }
+    TemporaryFolder folder;
+};
+
+// By configuration, without what one run has cost.
+std::map<std::string, Json> by_configuration(const Json& ranked) {
+    std::map<std::string, Json> all;
+    for (const char* part : {"ranked", "refused"})
+        for (const Json& one : ranked[part]) all[one["configuration"].dump()] = one;
+    return all;
+}
+
+TEST(Tune, RanksTheSpaceAsPredictPredictsIt) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    const ProgramRun ran = files.tune({"-o", files.path("ranked.json"), "--top", "3"});
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json json = files.json("ranked.json");
+    EXPECT_EQ(json["format"], "occupipe-tune/1");
+    EXPECT_EQ(json["combinations"], 24);
+    EXPECT_EQ(json["configurations"], 20);  // 2048 with tiles of three and four are excluded
+    ASSERT_EQ(json["ranked"].size(), 10U);
+    ASSERT_EQ(json["refused"].size(), 10U);
+    double before = 0;
+    for (const Json& one : json["ranked"]) {
+        const double seconds = one["predicted_seconds"]["pipeline"];
+        EXPECT_GE(seconds, before);
+        before = seconds;
+        EXPECT_EQ(one["rank"], &one - &json["ranked"][0] + 1);
+    }
+    std::map<std::string, int> kinds;
+    for (const Json& one : json["refused"]) ++kinds[one["refused"]];
+    EXPECT_EQ(kinds["shape"], 4);     // 2048 threads
+    EXPECT_EQ(kinds["compiler"], 6);  // 80,000 bytes of shared memory, twice two; #error
+    const Json& one = json["ranked"][0];
+    const std::string bx = std::to_string(one["configuration"]["bx"].get<int>());
+    const int tile = one["configuration"]["tile"];
+    const int groups = (4000 + std::stoi(bx) * tile - 1) / (std::stoi(bx) * tile);
+    const ProgramRun predicted =
+        run_program({"predict", files.path("blur.cu"), "--kernel", "blur", "--profile", "a100",
+                     "--grid", std::to_string(groups), "--block", bx, "--args",
+                     "out=f32[4096] in=f32[4096]:ones", "--compiler", "option=-Dbx=" + bx,
+                     "--compiler", "option=-Dtile=" + std::to_string(tile), "--json"});
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+    const Json alone = Json::parse(predicted.out);
+    EXPECT_EQ(one["predicted_seconds"]["pipeline"], alone["predictions"][0]["seconds"]);
+    EXPECT_EQ(one["limited_by"], alone["predictions"][0]["limited_by"]);
+    // Equal code is predicted once, and not measured twice.
+    EXPECT_THAT(ran.out, HasSubstr("5 of them are the code and launch of another one"));
+    std::map<std::string, int> measured;
+    for (const Json& row : json["ranked"])
+        if (row.contains("measure")) ++measured[row["code"]];
+    EXPECT_EQ(measured.size(), 3U);
+    EXPECT_FALSE(std::filesystem::exists(files.path("ranked.json.journal")));
+    EXPECT_EQ(files.tune({"-o", files.path("ranked.json")}).exit_code, 2);
+}
+
+TEST(Tune, TheSameCommandGoesOnWhereItWasKilled) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    ASSERT_EQ(files.tune({"-o", files.path("whole.json")}).exit_code, 0);
+    // Killed wherever it is two seconds after its start; a quick machine is done before.
+    const std::vector<std::string> words = {"-o", files.path("parts.json"), "--threads", "1"};
+    const ProgramRun stopped =
+        files.tune({"-o", files.path("parts.json"), "--threads", "1", "--limit", "0.0001s"});
+    EXPECT_EQ(stopped.exit_code, 4) << stopped.err;
+    ProgramRun killed =
+        run_program_until(files.words(words), files.environment(), "predictions; now", SIGKILL);
+    if (killed.exit_code == 128 + SIGKILL) killed = files.tune(words);
+    ASSERT_EQ(killed.exit_code, 0) << killed.err;
+    EXPECT_EQ(by_configuration(files.json("parts.json")),
+              by_configuration(files.json("whole.json")));
+    EXPECT_FALSE(std::filesystem::exists(files.path("parts.json.journal")));
+}
+
+TEST(Tune, AnInterruptedOneKeepsWhatItKnows) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    std::string slow = text;
+    slow.insert(slow.find("    const int x"),
+                "    for (int i = 0; i < 400000; ++i) out[threadIdx.x] += in[i & 1023];\n");
+    write_text_file(files.path("blur.cu"), slow, Overwrite::yes);
+    const std::vector<std::string> words = {"-o", files.path("ranked.json"), "--threads", "1"};
+    const ProgramRun ran = run_program_until(files.words(words), files.environment(), "left");
+    if (ran.exit_code == 0) GTEST_SKIP() << "was done before it could be interrupted";
+    ASSERT_EQ(ran.exit_code, 130) << ran.err;
+    const Json json = files.json("ranked.json");
+    const std::size_t done = json["ranked"].size() + json["refused"].size();
+    EXPECT_GT(done, 0U);
+    EXPECT_EQ(json["not_predicted"].get<std::size_t>(), 20 - done);
+    EXPECT_THAT(ran.out, HasSubstr("not predicted yet"));
+    write_text_file(files.path("blur.cu"), text, Overwrite::yes);
+    const ProgramRun other = files.tune(words);
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.err, HasSubstr("ranked.json.journal: is of another space"));
+    EXPECT_EQ(files.tune({"-o", files.path("ranked.json"), "--force"}).exit_code, 0);
+}
+
+TEST(Tune, ASampleIsPartOfTheSpaceAndTheSameForItsSeed) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    const ProgramRun one = files.tune({"--json", "--draws", "6", "--seed", "3"});
+    ASSERT_EQ(one.exit_code, 0) << one.err;
+    const auto drawn = by_configuration(Json::parse(one.out));
+    EXPECT_EQ(drawn.size(), 6U);
+    const ProgramRun again =
+        files.tune({"--json", "--draws", "6", "--seed", "3", "--threads", "1"});
+    EXPECT_EQ(by_configuration(Json::parse(again.out)), drawn);
+}
+
+TEST(Tune, TunersFilesHoldWhatTheirReadersExpect) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    ASSERT_EQ(files.tune({"-o", files.path("ranked.json")}).exit_code, 0);
+    ASSERT_EQ(files.tune({"-o", files.path("t4.json"), "--format", "t4"}).exit_code, 0);
+    const ProgramRun ran = files.tune({"-o", files.path("cache.json"), "--format", "kernel-tuner"});
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json t4 = files.json("t4.json"), cache = files.json("cache.json");
+    ASSERT_EQ(t4["results"].size(), 20U);
+    ASSERT_EQ(cache["cache"].size(), 20U);
+    EXPECT_EQ(cache["tune_params_keys"], Json({"bx", "tile", "spare"}));
+    EXPECT_EQ(cache["cache"]["2048,1,0"]["time"], "InvalidConfig");
+    EXPECT_EQ(cache["cache"]["32,3,1"]["time"], "CompilationFailedConfig");
+    for (const Json& one : files.json("ranked.json")["ranked"]) {
+        const Json& of = one["configuration"];
+        const std::string key =
+            of["bx"].dump() + "," + of["tile"].dump() + "," + of["spare"].dump();
+        EXPECT_DOUBLE_EQ(cache["cache"][key]["time"].get<double>(),
+                         1e3 * one["predicted_seconds"]["pipeline"].get<double>());
+    }
+    for (const Json& one : t4["results"])
+        EXPECT_EQ(one["invalidity"] == "correct", one["times"].contains("runtimes"));
+    // Held against itself, nothing is off, and the refused ones failed there.
+    for (const char* file : {"t4.json", "cache.json"}) {
+        const ProgramRun same = files.tune({"--measured", files.path(file)});
+        ASSERT_EQ(same.exit_code, 0) << same.err;
+        EXPECT_THAT(same.out, HasSubstr("10 measured: they take 1 times the predicted time"));
+    }
+}
+
+TEST(Tune, AFewMeasurementsRankAnew) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    write_text_file(files.path("some.csv"), "bx,tile,spare,time_us\n64,1,0,80\n32,2,0,40\n",
+                    Overwrite::no);
+    const ProgramRun ran =
+        files.tune({"--measured", files.path("some.csv"), "--top", "2", "--json"});
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json json = Json::parse(ran.out);
+    EXPECT_EQ(json["clock_factor"]["count"], 2);
+    EXPECT_GT(json["clock_factor"]["standard_error"].get<double>(), 0);
+    const double factor = json["clock_factor"]["factor"];
+    for (const Json& one : json["ranked"]) {
+        const double predicted = one["predicted_seconds"]["pipeline"];
+        if (one.contains("measured_seconds"))
+            EXPECT_EQ(one["expected_seconds"], one["measured_seconds"]);
+        else
+            EXPECT_NEAR(one["expected_seconds"].get<double>(), factor * predicted, 1e-12);
+        if (one.contains("measure")) {
+            EXPECT_FALSE(one.contains("measured_seconds"));
+        }
+    }
+}
+
+TEST(Tune, BadInputIsNamed) {
+    const Files files;
+    ProgramRun ran = files.tune({"--format", "t4"});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("-o names the file"));
+    ran = files.tune({"-o", files.path("space.yaml"), "--force"});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("space.yaml"));
+    ran = files.tune({"--plot", files.path("a.txt")});
+    EXPECT_EQ(ran.exit_code, 2);
+    write_text_file(files.path("space.yaml"), "format: occupipe-space/1\nkernel: 3\n",
+                    Overwrite::yes);
+    ran = files.tune();
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("space.yaml:1:1: source"));
+    std::string none = space;
+    none.replace(none.find("bx * tile <= 4096"), 17, "bx > 4096");
+    write_text_file(files.path("space.yaml"), none, Overwrite::yes);
+    ran = files.tune();
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("its conditions exclude all 24 configurations"));
+}
+
+TEST(Tune, WithNothingPredictedTheFirstReasonIsTold) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    write_text_file(files.path("blur.cu"), "broken", Overwrite::yes);
+    const ProgramRun ran = files.tune();
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("no configuration can be predicted; the first: "));
+    EXPECT_THAT(ran.err, Not(HasSubstr("Internal")));
+}
+
+TEST(Tune, DrawsTheTunablesThatMatter) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    const ProgramRun ran = files.tune({"--plot", files.path("a.svg")});
+    if (ran.err.find("gnuplot") != std::string::npos && ran.exit_code != 0) GTEST_SKIP() << ran.err;
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const std::string picture = read_text_file(files.path("a.svg"));
+    EXPECT_THAT(picture, HasSubstr("Predicted time of 10 configurations"));
+    EXPECT_THAT(picture, HasSubstr("tile: "));
+}
+
+}  // namespace
+}  // namespace occupipe::test
