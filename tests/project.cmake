@@ -93,7 +93,7 @@ occupipe_source_test(Project.SourceCheckRefusesALongStringOfAnotherLanguage Chec
 
 # Every header has to compile alone. One that has a source file of its name is the first that it includes (CheckSources.cmake
 # sees to it); the others have a generated file each, compiled with everything else.
-foreach(component core isa extract bench fit sim plot published ask analysis report cli)
+foreach(component core isa extract bench fit sim plot published ask program analysis report cli)
     if(NOT TARGET occupipe::${component})
         continue()
     endif()
