@@ -46,6 +46,8 @@ struct KernelsInOptions {
     // but at least one for each of these cores. `sample` absent: all.
     std::optional<int> memory_cores;
     std::uint64_t memory_instructions = 20'000'000;
+    // What warps execute is recorded of a sample, even where all groups are looked at for caches.
+    bool sample_streams = false;
     // More references are recorded of some cache lines alone (extract::MemoryTrace).
     std::uint64_t memory_references = 1 << 24;
     // How the plan is executed: with progress, limits and threads of the caller. Absent:

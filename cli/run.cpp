@@ -87,7 +87,7 @@ public:
             path_ = fs::absolute(path_);
             return;
         }
-        std::string pattern = (fs::temp_directory_path() / "occupipe-run-XXXXXX").string();
+        std::string pattern = (fs::temp_directory_path() / "occupipe-program-XXXXXX").string();
         if (mkdtemp(pattern.data()) == nullptr)
             throw std::runtime_error(
                 fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));

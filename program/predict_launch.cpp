@@ -239,6 +239,7 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     analysis::KernelsInOptions options;
     options.kernel = launch.kernel->name;
     options.memory_cores = profiles.front().cores;
+    options.sample_streams = true;
     const bool together = std::ranges::any_of(
         *launch.module->decoded(*launch.kernel), [&](const isa::Instruction& one) {
             return isa::LaunchBank::names_grid_workspace(one, *launch.file->cubin.architecture);

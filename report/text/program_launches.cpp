@@ -36,21 +36,34 @@ std::string cut(const std::string& text, std::size_t columns) {
     return text.size() <= columns ? text : text.substr(0, columns - 1) + "…";
 }
 
-// "saxpy<float>" of "void saxpy<float>(int, float, float*, float*)".
+// "saxpy<float>" of "void blas::saxpy<float>(int, float, float*, float*)"; arguments of templates
+// where they are short.
 std::string short_name(const std::string& mangled) {
-    std::string name = extract::readable_name(mangled);
-    if (name.starts_with("void ")) name.erase(0, 5);
+    constexpr std::size_t most_arguments = 24;
+    const std::string name = extract::readable_name(mangled);
+    std::string arguments, last;
     int depth = 0;
     for (std::size_t i = 0; i < name.size(); ++i) {
+        const bool nested = depth > 0;
         if (name[i] == '<') ++depth;
-        if (name[i] == '>') --depth;
-        const bool parameters = name[i] == '(' && depth == 0 && i > 0 &&
-                                !name.substr(i).starts_with("(anonymous namespace)");
-        if (!parameters) continue;
-        name.resize(i);
-        break;
+        if (nested || name[i] == '<') {
+            arguments += name[i];
+            if (name[i] == '>') --depth;
+            continue;
+        }
+        if (name.compare(i, 21, "(anonymous namespace)") == 0) {
+            i += 20;
+        } else if (name[i] == '(' && !last.empty()) {
+            break;
+        } else if (name[i] == ' ' || name[i] == ':') {
+            last.clear();
+            arguments.clear();
+        } else {
+            last += name[i];
+        }
     }
-    return cut(name, name_columns);
+    if (arguments.size() > most_arguments) arguments = "<…>";
+    return cut(last + arguments, name_columns);
 }
 
 std::string size_text(const std::array<std::uint32_t, 3>& size) {
@@ -151,12 +164,13 @@ std::string table_of(const Journals& journals, std::size_t profile) {
                               grouped(rest.launches), "", "", seconds_text(rest.seconds),
                               share_text(rest.seconds, all.seconds), "", "", ""});
     }
-    return fmt::format("{}: {} launches, {} predicted in kernels{}\n{}", journals.profiles[profile],
-                       grouped(all.launches), seconds_text(all.seconds),
-                       all.unknown == 0 ? ""
-                                        : fmt::format(", without {} whose time is not known",
-                                                      grouped(all.unknown)),
-                       plain_text(table));
+    return fmt::format(
+        "{}: {} launch{}, {} predicted in kernels{}\n{}", journals.profiles[profile],
+        grouped(all.launches), all.launches == 1 ? "" : "es", seconds_text(all.seconds),
+        all.unknown == 0
+            ? ""
+            : fmt::format(", without {} whose time is not known", grouped(all.unknown)),
+        plain_text(table));
 }
 
 std::string copies_text(const std::map<CopyKind, Copies>& copies) {
