@@ -5,21 +5,21 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define OK(call)                                                                           \
-    do {                                                                                   \
-        const cudaError_t made = (call);                                                   \
-        if (made != cudaSuccess) {                                                         \
+#define OK(call)                                                                               \
+    do {                                                                                       \
+        const cudaError_t made = (call);                                                       \
+        if (made != cudaSuccess) {                                                             \
             std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(made)); \
-            std::exit(1);                                                                  \
-        }                                                                                  \
+            std::exit(1);                                                                      \
+        }                                                                                      \
     } while (false)
 
-#define EXPECT(condition)                                                          \
-    do {                                                                           \
-        if (!(condition)) {                                                        \
-            std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-            std::exit(1);                                                          \
-        }                                                                          \
+#define EXPECT(condition)                                                       \
+    do {                                                                        \
+        if (!(condition)) {                                                     \
+            std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            std::exit(1);                                                       \
+        }                                                                       \
     } while (false)
 
 inline int passed() {
