@@ -210,12 +210,16 @@ std::string unknown_text(const Journals& journals) {
     return {};
 }
 
-std::vector<std::string> notes_of(const Journals& journals) {
+// In full: for files, whose readers have not seen what the program's run told.
+std::vector<std::string> notes_of(const Journals& journals, bool in_full) {
     std::vector<std::string> all;
     const auto add = [&](std::string text) {
         if (!text.empty()) all.push_back(std::move(text));
     };
-    for (const std::string& one : journals.errors) add(one);
+    for (const std::string& one : journals.errors)
+        add(in_full
+                ? one
+                : fmt::format("a kernel failed, as told above: {}", one.substr(0, one.find(':'))));
     for (const Shape& one : journals.at_work)
         add(fmt::format("{} of {} was at work when the program ended: it is not counted",
                         short_name(one.kernel), shape_text(one)));
@@ -272,7 +276,7 @@ std::string to_text(const Journals& journals) {
     }
     for (std::size_t i = 0; i < journals.profiles.size() && !journals.shapes.empty(); ++i)
         text += (i == 0 ? "" : "\n") + table_of(journals, i);
-    std::vector<std::string> notes = notes_of(journals);
+    std::vector<std::string> notes = notes_of(journals, false);
     const std::size_t more = notes.size() > most_notes ? notes.size() - most_notes + 1 : 0;
     notes.resize(notes.size() - more);
     for (const std::string& one : notes) text += fmt::format("  {}\n", one);
@@ -282,7 +286,7 @@ std::string to_text(const Journals& journals) {
 
 std::string to_json(const Journals& journals) {
     nlohmann::ordered_json json;
-    json["schema"] = "occupipe-program/1";
+    json["format"] = "occupipe-program/1";
     json["profiles"] = journals.profiles;
     json["processes"] = journals.processes;
     json["launches"] = journals.launches();
@@ -290,7 +294,7 @@ std::string to_json(const Journals& journals) {
     for (const ShapeTotal& one : journals.shapes) json["kernels"].push_back(json_of(one, journals));
     for (const auto& [kind, one] : journals.copies)
         json["copies"][to_text(kind)] = {{"count", one.count}, {"bytes", one.bytes}};
-    json["notes"] = notes_of(journals);
+    json["notes"] = notes_of(journals, true);
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

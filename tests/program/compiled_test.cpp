@@ -25,7 +25,8 @@ public:
     const std::string& path(const std::string& name, const std::string& options) {
         std::string& path = paths_[name + options];
         if (!path.empty() || !has_nvcc()) return path;
-        const std::string wanted = (folder_.path / (name + std::to_string(paths_.size()))).string();
+        const std::string wanted =
+            (folder_.path / ("program" + std::to_string(paths_.size()))).string();
         const std::string command = "nvcc -arch=sm_86 -lineinfo -std=c++17 -w " + options + " -o " +
                                     wanted + " " OCCUPIPE_SOURCE_DIR "/tests/program/cuda/" + name +
                                     ".cu > " + wanted + ".log 2>&1";
@@ -77,6 +78,23 @@ TEST_P(ProgramCompiled, PassesItsOwnCheck) {
 INSTANTIATE_TEST_SUITE_P(Cuda, ProgramCompiled,
                          ::testing::Values("streams", "memory", "symbols", "threads", "device_code",
                                            "algorithms"));
+
+// The walk of docs/programs.md.
+TEST(ProgramWalk, IsAsItIsWritten) {
+    const std::string& path = compiled().path("../../../docs/programs/heat", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc";
+    const ProgramRun made = run(path, {"64", "10"});
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
+    EXPECT_THAT(made.out, HasSubstr("PASS"));
+    EXPECT_THAT(made.err, HasSubstr("13 launches"));
+    const std::string& wrong =
+        compiled().path("../../../docs/programs/heat", "-cudart shared -DOFF_BY_ONE");
+    const ProgramRun told = run(wrong, {"64", "10"});
+    EXPECT_EQ(told.exit_code, 1);
+    EXPECT_THAT(told.out, HasSubstr("cudaMemcpy: an illegal memory access was encountered"));
+    EXPECT_THAT(told.err, HasSubstr("(heat.cu:27), group (0,7,0), thread (1,7,0): reads 4 bytes"));
+    EXPECT_THAT(told.err, HasSubstr("4 bytes behind the end of buffer"));
+}
 
 struct Fault {
     std::string what;
