@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -80,8 +81,7 @@ public:
         }
         if (line.contains("begin")) at_work_ = shape_of(line["begin"]);
         if (line.contains("launch")) {
-            const Shape shape = shape_of(line["launch"]);
-            numbered_.push_back(place_of(shape));
+            numbered_.push_back(read_predicted(line));
             add(numbered_.back(), line);
         }
         if (line.contains("again")) add(numbered_.at(line["again"].get<std::size_t>()), line);
@@ -110,30 +110,42 @@ private:
         return all_.shapes.size() - 1;
     }
 
-    void add(std::size_t place, const Json& line) {
+    struct Numbered {
+        std::size_t place;  // in all_.shapes
+        std::uint64_t warp_instructions;
+        std::vector<PredictedLaunch> predictions;
+    };
+
+    Numbered read_predicted(const Json& line) {
+        Numbered one{.place = place_of(shape_of(line["launch"])),
+                     .warp_instructions = line.at("warp_instructions").get<std::uint64_t>(),
+                     .predictions = {}};
+        for (const Json& made : line.at("predicted")) one.predictions.push_back(predicted_of(made));
+        ShapeTotal& total = all_.shapes[one.place];
+        ++total.predicted;
+        total.last = one.predictions;
+        return one;
+    }
+
+    // A launch that takes the time of a predicted one, or is that one.
+    void add(const Numbered& like, const Json& line) {
         at_work_.reset();
-        ShapeTotal& total = all_.shapes[place];
+        ShapeTotal& total = all_.shapes[like.place];
         const auto instructions = line.at("warp_instructions").get<std::uint64_t>();
-        if (line.contains("predicted")) {
-            ++total.predicted;
-            total.last.clear();
-            for (const Json& one : line["predicted"]) total.last.push_back(predicted_of(one));
-        }
-        if (total.launches == 0) {
-            total.seconds.assign(total.last.size(), 0.0);
-            total.least_instructions = instructions;
-        }
-        for (std::size_t i = 0; i < total.seconds.size() && i < total.last.size(); ++i) {
-            const std::optional<double> more = total.last[i].seconds;
+        if (total.launches == 0) total.seconds.assign(like.predictions.size(), 0.0);
+        for (std::size_t i = 0; i < total.seconds.size() && i < like.predictions.size(); ++i) {
+            const std::optional<double> more = like.predictions[i].seconds;
             if (total.seconds[i] && more)
                 *total.seconds[i] += *more;
             else
                 total.seconds[i].reset();
         }
+        constexpr double alike = 0.05;
+        const auto expected = static_cast<double>(like.warp_instructions);
+        if (std::abs(static_cast<double>(instructions) - expected) > alike * expected)
+            ++total.unlike;
         ++total.launches;
         total.warp_instructions += instructions;
-        total.least_instructions = std::min(total.least_instructions, instructions);
-        total.most_instructions = std::max(total.most_instructions, instructions);
         total.host_seconds += line.at("host_seconds").get<double>();
     }
 
@@ -147,7 +159,7 @@ private:
     }
 
     Journals& all_;
-    std::vector<std::size_t> numbered_;  // places in all_.shapes
+    std::vector<Numbered> numbered_;
     std::optional<Shape> at_work_;
 };
 
@@ -200,22 +212,23 @@ void Journal::begin(const Shape& shape) {
     write(one_line(line));
 }
 
-void Journal::predicted(const Shape& shape, std::uint64_t warp_instructions, double host_seconds,
-                        const std::vector<PredictedLaunch>& predictions) {
+std::size_t Journal::predicted(const Shape& shape, std::uint64_t warp_instructions,
+                               double host_seconds,
+                               const std::vector<PredictedLaunch>& predictions) {
     Json line;
     line["launch"] = to_json(shape);
     line["warp_instructions"] = warp_instructions;
     line["host_seconds"] = host_seconds;
     line["predicted"] = Json::array();
     for (const PredictedLaunch& one : predictions) line["predicted"].push_back(to_json(one));
-    // Lines of "launch" are counted from 0 on; "again" names the last of its shape.
-    numbers_[shape] = launches_++;
     write(one_line(line));
+    return predicted_++;
 }
 
-void Journal::repeated(const Shape& shape, std::uint64_t warp_instructions, double host_seconds) {
-    write(fmt::format(R"({{"again":{},"warp_instructions":{},"host_seconds":{:.6g}}})",
-                      numbers_.at(shape), warp_instructions, host_seconds));
+void Journal::repeated(std::size_t predicted, std::uint64_t warp_instructions,
+                       double host_seconds) {
+    write(fmt::format(R"({{"again":{},"warp_instructions":{},"host_seconds":{:.6g}}})", predicted,
+                      warp_instructions, host_seconds));
 }
 
 void Journal::error(const std::string& name, const std::string& text) {

@@ -57,11 +57,11 @@ public:
 
     // Before a launch is executed that may take long.
     void begin(const Shape& shape);
-    // A launch that was predicted, one for each profile.
-    void predicted(const Shape& shape, std::uint64_t warp_instructions, double host_seconds,
-                   const std::vector<PredictedLaunch>& predictions);
-    // One that takes the time of the last one of its shape that was predicted.
-    void repeated(const Shape& shape, std::uint64_t warp_instructions, double host_seconds);
+    // A launch that was predicted, one for each profile. Returns its number, by which others that
+    // take its time name it.
+    std::size_t predicted(const Shape& shape, std::uint64_t warp_instructions, double host_seconds,
+                          const std::vector<PredictedLaunch>& predictions);
+    void repeated(std::size_t predicted, std::uint64_t warp_instructions, double host_seconds);
     void error(const std::string& name, const std::string& text);
     // A call that is not there, the first time.
     void refused(const std::string& function);
@@ -73,8 +73,7 @@ private:
     void write(const std::string& line) const;
 
     int file_ = -1;
-    std::map<Shape, std::size_t> numbers_;  // of the last predicted launch, from 0 on
-    std::size_t launches_ = 0;              // that were predicted
+    std::size_t predicted_ = 0;  // launches
 };
 
 // What launches of one shape add up to.
@@ -83,8 +82,8 @@ struct ShapeTotal {
     std::uint64_t launches = 0;
     std::uint64_t predicted = 0;
     std::uint64_t warp_instructions = 0;
-    // Of those of one launch.
-    std::uint64_t least_instructions = 0, most_instructions = 0;
+    // Whose instructions differ by more than 5 % from those of the launch whose time they take.
+    std::uint64_t unlike = 0;
     double host_seconds = 0;                     // what execution and prediction took here
     std::vector<PredictedLaunch> last;           // by profile
     std::vector<std::optional<double>> seconds;  // in all, by profile; absent: some are not known

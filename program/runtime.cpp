@@ -85,7 +85,7 @@ Journal& Runtime::journal() {
     journal_process_ = getpid();
     if (!is_forked) return *journal_;
     // Its lines name launches of its own alone.
-    seconds_.clear();
+    known_.clear();
     copies_.clear();
     return *journal_;
 }

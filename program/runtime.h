@@ -187,8 +187,19 @@ private:
     std::map<const void*, std::unique_ptr<Event>> events_;
     Stream default_stream_;
     double host_clock_ = 0;  // what the host has waited for
-    // By shape that was predicted: seconds on the first profile; absent: there is no prediction.
-    std::map<Shape, std::optional<double>> seconds_;
+    // What is known of a shape: launches that were predicted, with unlike amounts of work.
+    struct KnownLaunch {
+        std::size_t number = 0;  // in the journal
+        std::uint64_t warp_instructions = 0;
+        std::optional<double> seconds;  // on the first profile; absent: there is no prediction
+    };
+    struct KnownShape {
+        std::vector<KnownLaunch> launches;
+        bool next_is_predicted = true;
+        // The launch whose work is the nearest.
+        const KnownLaunch& nearest(std::uint64_t warp_instructions) const;
+    };
+    std::map<Shape, KnownShape> known_;
     std::map<CopyKind, Copies> copies_;
 };
 

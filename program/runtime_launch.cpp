@@ -61,7 +61,22 @@ bool within(const std::array<std::uint32_t, 3>& size, const std::array<std::uint
     return true;
 }
 
+// Launches of one shape whose work is unlike are predicted again, so often at most.
+constexpr std::size_t most_predicted_of_a_shape = 8;
+bool alike(std::uint64_t predicted, std::uint64_t executed) {
+    constexpr double most = 1.25;
+    const auto [less, more] = std::minmax(predicted, executed);
+    return static_cast<double>(more) <= most * static_cast<double>(less);
+}
+
 }  // namespace
+
+const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_instructions) const {
+    return *std::ranges::min_element(launches, {}, [&](const KnownLaunch& one) {
+        const auto [less, more] = std::minmax(one.warp_instructions, warp_instructions);
+        return more - less;
+    });
+}
 
 void Runtime::check(const Function& function, const isa::Kernel& kernel,
                     const CallConfiguration& configuration, bool cooperative) const {
@@ -143,21 +158,27 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
                            .parameters = parameters,
                            .options = {.threads = 0, .step_budget = settings_.launch_instructions}};
     const Clock::time_point began = Clock::now();
-    const auto known = seconds_.find(shape);
+    KnownShape& known = known_[shape];
     isa::Execution execution;
     std::optional<double> seconds;
-    if (known == seconds_.end() || settings_.every_launch) {
+    if (known.next_is_predicted || settings_.every_launch) {
         journal.begin(shape);
         ExecutedAndPredicted both = execute_and_predict(launch, settings_.profiles);
         execution = std::move(both.execution);
         seconds = both.predictions.front().seconds;
-        seconds_[shape] = seconds;
-        journal.predicted(shape, execution.warp_instructions, seconds_since(began),
-                          both.predictions);
+        known.next_is_predicted = false;
+        known.launches.push_back(
+            {.number = journal.predicted(shape, execution.warp_instructions, seconds_since(began),
+                                         both.predictions),
+             .warp_instructions = execution.warp_instructions,
+             .seconds = seconds});
     } else {
         execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options);
-        seconds = known->second;
-        journal.repeated(shape, execution.warp_instructions, seconds_since(began));
+        const KnownLaunch& like = known.nearest(execution.warp_instructions);
+        seconds = like.seconds;
+        journal.repeated(like.number, execution.warp_instructions, seconds_since(began));
+        known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
+                                  !alike(like.warp_instructions, execution.warp_instructions);
     }
     if (!execution.printed.empty())
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);

@@ -30,7 +30,6 @@ using program::ShapeTotal;
 constexpr std::size_t most_rows = 20;
 constexpr std::size_t most_notes = 5;
 constexpr std::size_t name_columns = 48;
-constexpr double alike_instructions = 0.05;  // of a shape's launches, without a note
 
 std::string cut(const std::string& text, std::size_t columns) {
     return text.size() <= columns ? text : text.substr(0, columns - 1) + "…";
@@ -184,19 +183,15 @@ std::string copies_text(const std::map<CopyKind, Copies>& copies) {
 // Launches that do unlike amounts of work are not told apart by their shape.
 std::string unlike_text(const Journals& journals) {
     std::vector<std::string> names;
-    for (const ShapeTotal& one : journals.shapes) {
-        const auto least = static_cast<double>(one.least_instructions);
-        const auto most = static_cast<double>(one.most_instructions);
-        if (one.launches == one.predicted || most <= least * (1 + alike_instructions)) continue;
-        names.push_back(fmt::format("{} ({} to {} warp-instructions)", short_name(one.shape.kernel),
-                                    grouped(one.least_instructions),
-                                    grouped(one.most_instructions)));
-    }
+    for (const ShapeTotal& one : journals.shapes)
+        if (one.unlike > 0)
+            names.push_back(
+                fmt::format("{} ({})", short_name(one.shape.kernel), grouped(one.unlike)));
     if (names.empty()) return {};
     const std::size_t more = names.size() > 2 ? names.size() - 2 : 0;
     names.resize(names.size() - more);
     return fmt::format(
-        "launches of one shape differ, and the first one's time counts for all: "
+        "launches that executed more or less than the one whose time they take: "
         "{}{}; --all predicts each",
         fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
@@ -246,6 +241,7 @@ nlohmann::ordered_json json_of(const ShapeTotal& one, const Journals& journals) 
     json["shared_bytes"] = one.shape.shared_bytes;
     json["launches"] = one.launches;
     json["predicted_launches"] = one.predicted;
+    if (one.unlike > 0) json["unlike_launches"] = one.unlike;
     json["warp_instructions"] = one.warp_instructions;
     json["host_seconds"] = one.host_seconds;
     for (std::size_t i = 0; i < one.last.size() && i < journals.profiles.size(); ++i) {

@@ -27,7 +27,7 @@ ShapeTotal total(const char* kernel, std::uint32_t groups, double seconds) {
     ShapeTotal one;
     one.shape = {.kernel = kernel, .grid = {groups, 2, 1}, .block = {32, 8, 1}, .shared_bytes = 0};
     one.launches = one.predicted = 1;
-    one.warp_instructions = one.least_instructions = one.most_instructions = 1000;
+    one.warp_instructions = 1000;
     one.last = {taking(seconds)};
     one.seconds = {seconds};
     return one;
@@ -45,7 +45,7 @@ TEST(ProgramLaunches, KnownTimesAreAddedAndUnknownOnesAreTold) {
     ShapeTotal often = total("_Z4heatPfi", 4, 1e-3);
     often.launches = 3;
     often.seconds = {3e-3};
-    often.most_instructions = 2000;
+    often.unlike = 2;
     all.shapes.push_back(often);
     ShapeTotal unknown = total("_Z4coldPfi", 4, 0);
     unknown.last.front() = {};
@@ -61,7 +61,7 @@ TEST(ProgramLaunches, KnownTimesAreAddedAndUnknownOnesAreTold) {
     EXPECT_THAT(text, HasSubstr("not known"));
     EXPECT_THAT(text, HasSubstr("cold: the profile lacks it"));
     EXPECT_THAT(text, HasSubstr("cold of (4,2) × (32,8) was at work when the program ended"));
-    EXPECT_THAT(text, HasSubstr("heat (1,000 to 2,000 warp-instructions)"));
+    EXPECT_THAT(text, HasSubstr("whose time they take: heat (2); --all"));
     EXPECT_THAT(text, HasSubstr("refused: cudaGraphCreate"));
     EXPECT_THAT(text, HasSubstr("copied: 6.4 kB memset in 2"));
 
