@@ -114,7 +114,7 @@ ChosenCode choose_code(const std::vector<DeviceImage>& images, int architecture,
     constexpr auto code = DeviceImage::Kind::machine_code, ptx = DeviceImage::Kind::ptx;
     if (const DeviceImage* one = best(images, code, architecture, true))
         return {.file = read_machine_code(*one, name), .note = {}};
-    std::string why = "it holds no PTX";
+    std::string why = "no PTX that it could be made of";
     if (const DeviceImage* one = best(images, ptx, architecture, false)) {
         const PtxFile file(one->bytes);
         try {
@@ -129,7 +129,7 @@ ChosenCode choose_code(const std::vector<DeviceImage>& images, int architecture,
     }
     if (const DeviceImage* one = nearest(images, architecture))
         return {.file = read_machine_code(*one, name),
-                .note = fmt::format("the program has no machine code for sm_{}, and {}: its code "
+                .note = fmt::format("the program has no machine code for sm_{} ({}): its code "
                                     "for sm_{} was executed and predicted in its place; nvcc "
                                     "-arch=sm_{} compiles for it",
                                     architecture, why, one->architecture, architecture)};

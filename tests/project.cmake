@@ -25,6 +25,8 @@ foreach(case
         "bench/sweep_uses_opencl.cpp|#include <CL/cl.h>|only files matching"
         "fit/laws_use_ceres.h|#include <ceres/ceres.h>|only files matching"
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
+        "program/uses_analysis.cpp|#include \"analysis/sweep/sweep.h\"|program may not include from analysis"
+        "analysis/uses_program.cpp|#include \"program/journal.h\"|analysis may not include from program"
         "ask/uses_analysis.cpp|#include \"analysis/sweep/sweep.h\"|ask may not include from analysis"
         "cli/second_road.cpp|#include \"ask/memory/memory_pricing.h\"|only files matching"
         "ask/measures.cpp|#include \"bench/harness/harness.h\"|only files matching"
