@@ -190,8 +190,7 @@ public:
             }
             if (ended < 0 && errno != EINTR) throw std::runtime_error("the program is gone");
             const double now = std::chrono::duration<double>(Clock::now() - began).count();
-            if (const int signal = interrupted_by.exchange(0); signal != 0)
-                kill(-number_, signal);
+            if (const int signal = interrupted_by.exchange(0); signal != 0) kill(-number_, signal);
             if (seconds && now > *seconds && !over) {
                 over = true;
                 told = now;
