@@ -397,7 +397,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         if (first_alone) {
             first_alone = false;
             in.memory_groups = groups_for_caches(in.seen.groups, counts.at(0), options);
-            if (in.memory_groups == in.seen.groups) {
+            if (in.memory_groups == in.seen.groups && !options.sample_streams) {
                 if (random + 2 < in.seen.groups) in.seen.all_because = all_for_caches;
                 sample = extract::GroupSample(in.seen.groups, in.seen.groups);
             } else {

@@ -49,6 +49,8 @@ struct KernelsInOptions {
     // Where that is less than one group for each core: so many groups at least, and of further ones
     // two at random alone are executed. Absent: one for each core.
     std::optional<std::uint64_t> least_memory_groups;
+    // What warps execute is recorded of a sample, even where all groups are looked at for caches.
+    bool sample_streams = false;
     // More references are recorded of some cache lines alone (extract::MemoryTrace).
     std::uint64_t memory_references = 1 << 24;
     // Of what buffers begin with, shared with other plans; none: made for this one.

@@ -32,6 +32,7 @@ void add_tune(const Command& app);
 void add_compare(const Command& app);
 void add_validate(const Command& app);
 void add_execute(const Command& app);
+void add_run(const Command& app);
 void add_extract(const Command& app);
 void add_report(const Command& app);
 // Uses of these (cli/spellings.h).

@@ -66,6 +66,7 @@ void add_commands(const Program& app) {
     add_compare(app);
     add_validate(app);
     add_execute(app);
+    add_run(app);
     add_extract(app);
 #if OCCUPIPE_FIT
     add_report(app);

@@ -1,87 +1,309 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <filesystem>
-#include <iostream>
-#include <new>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "cli/option.h"
+#include "cli/options.h"
 #include "cli/reported.h"
+#include "cli/run_limit.h"
 #include "core/error.h"
-#include "sim/engine/run_progress.h"
+#include "core/files/files.h"
+#include "program/device_facts.h"
+#include "program/executable.h"
+#include "program/journal.h"
+#include "program/settings.h"
+#include "report/text/program_launches.h"
 
 namespace occupipe::cli {
 namespace {
 
-// What to do about a limit that was reached, as far as the command takes it and was not told yet.
-std::string ways_out(const Command& command) {
-    std::string ways = "Try fewer groups or shorter loops";
-    if (command.has_option("--limit")) ways += ", or a higher --limit";
-    if (command.has_option("--estimate") && !command.option("--estimate").given())
-        ways += ", or --estimate";
-    return ways;
-}
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
-int run_command(const Program& program, const std::string& name, std::vector<std::string> words) {
-    const auto report = [&](const std::exception& error, ExitCode code) {
-        fmt::print(stderr, "{}: {}\n", name, error.what());
-        return code;
-    };
-    try {
-        if (program.run(std::move(words))) return exit_ok;
-        fmt::print(stderr, "{}", program.help());
-        return exit_bad_input;
-    } catch (const UsageError& error) {
-        fmt::print(stderr, "{}\n", error.what());
-        return exit_bad_input;
-    } catch (const Reported& end) {
-        return end.exit_code;
-    } catch (const InputError& error) {
-        return report(error, exit_bad_input);
-    } catch (const NothingToRunOn& error) {
-        return report(error, exit_nothing_to_run_on);
-    } catch (const LimitReached& error) {
-        fmt::print(stderr, "{}: {}\n{}.\n", name, error.what(), ways_out(program.named()));
-        return exit_limit_reached;
-    } catch (const Interrupted& error) {
-        return report(error, exit_interrupted);
-    } catch (const std::filesystem::filesystem_error& error) {
-        fmt::print(stderr, "{}: {}: {}\n", name, error.path1().string(), error.code().message());
-        return exit_bad_input;
-    } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "{}: out of memory\n", name);
-        return exit_failed;
-    } catch (const std::exception& error) {
-        return report(error, exit_failed);
+constexpr const char* about =
+    "Runs a CUDA program without a GPU. The program is not changed; it has to be linked with the\n"
+    "shared CUDA runtime (nvcc -cudart shared). Its kernels are executed on this machine's\n"
+    "processor, so that its results are right, and predicted for the profile's GPU.\n"
+    "Output: what the program writes, then, on stderr, a table of its kernels: launches, time, "
+    "what\n"
+    "limits them. The first launch of each kernel and shape is predicted and stands for the "
+    "others.\n"
+    "Accesses outside of memory, misaligned ones and those of freed memory are told with kernel,\n"
+    "source line and thread, and become the error that CUDA has for them.\n"
+    "Exit code: the program's own; 128 + N where signal N ended it.\n"
+    "docs/programs.md is a walk through it.";
+
+constexpr const char* examples =
+    "nvcc -cudart shared -lineinfo heat.cu -o heat\n"
+    "occupipe run --profile rtx-3080 -- ./heat 1000\n"
+    "occupipe run --profile a100 --profile rtx-4090 -o heat-run -- ./heat 1000\n"
+    "occupipe run --profile rtx-3080 --limit 60s --json heat.json -- ./heat 100000";
+
+struct Request {
+    std::vector<std::string> profiles;
+    std::vector<std::string> words;
+    std::string output, json, limit;
+    bool all = false;
+    bool force = false;
+};
+
+// Made for this run, and removed with all that is in it, unless it is to be kept.
+class RunFolder {
+public:
+    RunFolder(const std::string& kept, bool force) : is_kept_(!kept.empty()) {
+        if (is_kept_) {
+            path_ = kept;
+            if (fs::exists(path_) && !fs::is_directory(path_))
+                throw InputError(fmt::format("--output {}: is no folder", kept));
+            if (fs::exists(path_) && !fs::is_empty(path_)) {
+                if (!force || !fs::exists(path_ / "run.json"))
+                    throw InputError(fmt::format(
+                        "--output {}: is not empty{}", kept,
+                        fs::exists(path_ / "run.json") ? "; --force replaces the run in it" : ""));
+                remove_journals();
+            }
+            fs::create_directories(path_);
+            path_ = fs::absolute(path_);
+            return;
+        }
+        std::string pattern = (fs::temp_directory_path() / "occupipe-program-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr)
+            throw std::runtime_error(
+                fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
+        path_ = pattern;
     }
+    ~RunFolder() {
+        std::error_code none;
+        if (!is_kept_) fs::remove_all(path_, none);
+    }
+    RunFolder(const RunFolder&) = delete;
+    RunFolder& operator=(const RunFolder&) = delete;
+    const fs::path& path() const { return path_; }
+
+private:
+    void remove_journals() const {
+        for (const auto& entry : fs::directory_iterator(path_))
+            if (entry.path().extension() == ".launches") fs::remove(entry.path());
+    }
+
+    fs::path path_;
+    bool is_kept_;
+};
+
+// Beside the program in a build folder, or where `cmake --install` puts it.
+fs::path runtime_folder() {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+    for (const char* place : {"../program/cuda", "../lib/occupipe/cuda"}) {
+        const fs::path folder = program / place;
+        if (fs::exists(folder / "libcudart.so.13")) return fs::canonical(folder);
+    }
+    throw std::runtime_error(
+        fmt::format("libcudart.so.13, which stands for the CUDA runtime, is not beside {}: was the "
+                    "program moved?",
+                    program.string()));
 }
 
-// As GNU's coreutils do: what stdout did not take is a failure. A reader that went away (`| head`)
-// ends the process by SIGPIPE before this, unless whoever started it ignores that signal.
-int with_stdout_written(const std::string& name, int code) {
-    const bool earlier = std::ferror(stdout) != 0;
-    const int fault = std::fflush(stdout) != 0 ? errno : 0;
-    const bool written = !earlier && fault == 0 && std::cout.flush();
-    if (written || code != exit_ok) return code;
-    fmt::print(stderr, "{}: stdout could not be written{}{}\n", name, fault != 0 ? ": " : "",
-               fault != 0 ? std::strerror(fault) : "");
-    return exit_failed;
+std::string with_first(const char* variable, const std::string& first, char separator) {
+    const char* const before = std::getenv(variable);
+    return before == nullptr || *before == '\0' ? first : first + separator + before;
+}
+
+// Signals are handed on to the program; the table follows when it has ended.
+std::atomic<int> interrupted_by = 0;
+extern "C" void note_signal(int signal) { interrupted_by = signal; }
+
+class Child {
+public:
+    Child(const fs::path& path, const Request& request, const fs::path& folder, bool preload) {
+        const fs::path library = runtime_folder();
+        const std::string search = with_first("LD_LIBRARY_PATH", library.string(), ':');
+        const std::string loaded =
+            with_first("LD_PRELOAD", (library / "libcudart.so.13").string(), ' ');
+        std::vector<char*> words;
+        for (const std::string& one : request.words)
+            words.push_back(const_cast<char*>(one.c_str()));
+        words.push_back(nullptr);
+        // A failure of exec comes back through it; else it is closed.
+        int failure[2];
+        if (pipe2(failure, O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made");
+        std::fflush(nullptr);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, note_signal);
+        number_ = fork();
+        if (number_ < 0) throw std::runtime_error("no process can be started");
+        if (number_ == 0) {
+            for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+            setpgid(0, 0);
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            setenv("LD_LIBRARY_PATH", search.c_str(), 1);
+            if (preload) setenv("LD_PRELOAD", loaded.c_str(), 1);
+            setenv(program::folder_variable, folder.c_str(), 1);
+            execv(path.c_str(), words.data());
+            const int why = errno;
+            if (write(failure[1], &why, sizeof why) < 0) _exit(126);
+            _exit(127);
+        }
+        setpgid(number_, number_);
+        give_terminal(number_);
+        close(failure[1]);
+        int why = 0;
+        const bool failed = read(failure[0], &why, sizeof why) == sizeof why;
+        close(failure[0]);
+        if (!failed) return;
+        waitpid(number_, nullptr, 0);
+        throw InputError(
+            fmt::format("{}: cannot be executed: {}", path.string(), std::strerror(why)));
+    }
+
+    // Its exit code; absent where `seconds` were over before, and it was ended.
+    std::optional<int> wait(std::optional<double> seconds) const {
+        const auto began = Clock::now();
+        double told = 0;  // signals that it was sent, by their time
+        bool over = false;
+        for (useconds_t pause = 1000;; pause = std::min<useconds_t>(2 * pause, 10000)) {
+            int status = 0;
+            const pid_t ended = waitpid(number_, &status, WNOHANG);
+            if (ended == number_) {
+                give_terminal(getpgrp());
+                if (over) return std::nullopt;
+                return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+            }
+            if (ended < 0 && errno != EINTR) throw std::runtime_error("the program is gone");
+            const double now = std::chrono::duration<double>(Clock::now() - began).count();
+            if (const int signal = interrupted_by.exchange(0); signal != 0) kill(-number_, signal);
+            if (seconds && now > *seconds && !over) {
+                over = true;
+                told = now;
+                kill(-number_, SIGTERM);
+            }
+            constexpr double patience = 1;
+            if (over && now > told + patience) kill(-number_, SIGKILL);
+            if (ended == 0) usleep(pause);
+        }
+    }
+
+private:
+    // A group of its own gets what is typed, and is ended with all that it has started.
+    static void give_terminal(pid_t group) {
+        if (isatty(STDIN_FILENO) == 0) return;
+        std::signal(SIGTTOU, SIG_IGN);  // of the background, which it is afterwards
+        tcsetpgrp(STDIN_FILENO, group);
+        std::signal(SIGTTOU, SIG_DFL);
+    }
+
+    pid_t number_ = 0;
+};
+
+Limit limit_of(const Request& request) {
+    if (request.limit.empty()) return {};
+    return parse_limit(request.limit, "warp-instructions of one launch");
+}
+
+void write_results(const Request& request, const program::Journals& journals,
+                   const fs::path& folder) {
+    std::fflush(stdout);
+    if (request.json == "-")
+        fmt::print("{}", report::to_json(journals));
+    else
+        fmt::print(stderr, "\n{}", report::to_text(journals));
+    if (!request.json.empty() && request.json != "-")
+        write_text_file(request.json, report::to_json(journals),
+                        request.force ? Overwrite::yes : Overwrite::no);
+    if (request.output.empty()) return;
+    write_text_file(folder / "launches.json", report::to_json(journals), Overwrite::yes);
+    write_text_file(folder / "launches.csv", report::to_csv(journals), Overwrite::yes);
+}
+
+void run_program(const Request& request) {
+    const Limit limit = limit_of(request);
+    program::Settings settings;
+    for (const std::string& name : request.profiles)
+        settings.profiles.push_back(analysis::named_profile(name));
+    program::device_facts(settings.profiles.front());  // or says why it cannot be the device
+    settings.every_launch = request.all;
+    settings.launch_instructions = static_cast<std::uint64_t>(limit.count.value_or(0));
+    const std::string& name = request.words.front();
+    const fs::path path = program::find_program(name);
+    const program::Executable executable = program::look_at_executable(path);
+    if (const std::string why = program::why_not_run(executable, name); !why.empty())
+        throw InputError(why);
+    if (const auto closed = program::needed_closed_libraries(executable); !closed.empty())
+        fmt::print(stderr,
+                   "occupipe: note: {} needs {}, whose calls find no GPU: only kernels of its own "
+                   "are executed\n",
+                   name, fmt::join(closed, ", "));
+    if (!request.json.empty() && request.json != "-" && !request.force && fs::exists(request.json))
+        throw InputError(
+            fmt::format("--json {}: exists already; --force replaces it", request.json));
+    const RunFolder folder(request.output, request.force);
+    program::write_settings(folder.path(), settings);
+    const Child child(path, request, folder.path(), executable.fixed_search);
+    const std::optional<int> code = child.wait(limit.seconds);
+    write_results(request, program::read_journals(folder.path()), folder.path());
+    if (!code) {
+        fmt::print(stderr, "occupipe: {} was ended after {} (--limit)\n", name, request.limit);
+        throw Reported(exit_limit_reached);
+    }
+    if (*code > 128)
+        fmt::print(stderr, "occupipe: {} was ended by signal {} ({})\n", name, *code - 128,
+                   strsignal(*code - 128));
+    if (*code != 0) throw Reported(static_cast<ExitCode>(*code));
 }
 
 }  // namespace
 
-int run(const Program& program, std::vector<std::string> words) {
-    return with_stdout_written(program.name(),
-                               run_command(program, program.name(), std::move(words)));
+void add_run(const Command& app) {
+    const auto request = std::make_shared<Request>();
+    const Command command =
+        app.subcommand("run", "Run a CUDA program without a GPU, and predict its kernels");
+    add_help_end(command,
+                 {.text = about, .exit_codes = {exit_limit_reached}, .examples = examples});
+    command.add_option("program", request->words, "The program, behind --, and its arguments")
+        .type_name("PROGRAM")
+        .required();
+    command
+        .add_option("--profile", request->profiles,
+                    "The GPU that the program sees; further ones are predicted, too")
+        .type_name("PROFILE")
+        .one_value_each()
+        .required();
+    command.add_flag("--all", request->all,
+                     "Predict every launch, not the first of each kernel and shape alone");
+    command
+        .add_option("--limit", request->limit,
+                    "End the program after so many seconds (60s), or a launch after so many\n"
+                    "warp-instructions (1000000000)")
+        .type_name("LIMIT");
+    command
+        .add_option("-o,--output", request->output,
+                    "Keep launches, as they end, with JSON and CSV of all in a new folder")
+        .type_name("FOLDER");
+    command
+        .add_option("--json", request->json,
+                    "Write the table as JSON; - prints it behind what the program prints")
+        .type_name("FILE");
+    command.add_flag("--force", request->force, "Replace files that exist");
+    command.callback([request] { run_program(*request); });
 }
 
 }  // namespace occupipe::cli

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -D ROOT=… -P CheckIncludes.cmake: refuses an #include that crosses the dependency rule
-# core ← isa ← {bench, extract}, core ← {bench, extract, fit, sim, plot, published}, {isa, extract, bench, sim, published} ← ask ← analysis ← {report ← cli, python}; nobody includes automatch. Link rules (Components.cmake) cannot see these, since all
+# core ← isa ← {bench, extract}, core ← {bench, extract, fit, sim, plot, published}, {isa, extract, bench, sim, published} ← ask ← {program, analysis} ← {report ← cli, python}; nobody includes automatch. Link rules (Components.cmake) cannot see these, since all
 # components share one include root.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
@@ -15,10 +15,11 @@ set(may_use_sim   core sim)
 set(may_use_plot  core plot)
 set(may_use_published core published)
 set(may_use_ask   core isa extract bench sim published ask)
+set(may_use_program core isa extract sim published ask program)
 set(may_use_analysis core isa extract bench fit sim plot published ask analysis)
 set(may_use_python core isa extract fit sim ask analysis python)
-set(may_use_report core isa extract bench fit sim plot published ask analysis report)
-set(may_use_cli   core isa extract bench fit sim plot published ask analysis report cli)
+set(may_use_report core isa extract bench fit sim plot published ask program analysis report)
+set(may_use_cli   core isa extract bench fit sim plot published ask program analysis report cli)
 set(may_use_automatch core bench fit plot ask report cli automatch)
 
 # Of the folders above the stages, automatch takes the frame of a program's command line, tables, pictures and names of
@@ -37,7 +38,7 @@ confine("^dlfcn\\.h$"                             "^bench/cuda/")
 confine("^benchmark/"                             "^bench/harness/[^/]*\\.cpp$")
 confine("^(ceres|glog|Eigen)/"                    "^fit/(solver|structure)/[^/]*\\.cpp$")
 confine("^yaml-cpp/"                              "^core/files/[^/]*\\.cpp$")
-confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis/(exchange|sweep|tuning))/[^/]*\\.cpp$|(report|cli|automatch/(report|cli))/)")
+confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis/(exchange|sweep|tuning)|program)/[^/]*\\.cpp$|(report|cli|automatch/(report|cli))/)")
 confine("^CLI/"                                   "^cli/option\\.cpp$")
 confine("^(nanobind/|Python\\.h$)"                "^python/bindings/")
 confine("^zstd"                                   "^isa/containers/")
@@ -47,7 +48,7 @@ confine("^ask/(memory/|substitutes\\.h|weak_values\\.h)" "^ask/")
 # Of bench, ask takes compilers and names of instructions; it measures nothing.
 confine("^bench/((harness|model|kernel|offline|opencl)/|[^/]*$)" "^(bench|analysis|report|cli|automatch)/")
 confine("^(gtest|gmock)/"                         "^tests/")
-confine("^sim/(models|reference)/"                "^(sim/(models|reference)|ask|analysis|report|cli|python)/")
+confine("^sim/(models|reference)/"                "^(sim/(models|reference)|ask|program|analysis|report|cli|python)/")
 
 set(offences "")
 set(checked 0)
@@ -73,7 +74,7 @@ function(check_include file component number header)
     endif()
 endfunction()
 
-foreach(component core isa extract bench fit sim plot published ask analysis report cli python automatch)
+foreach(component core isa extract bench fit sim plot published ask program analysis report cli python automatch)
     file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${component}/*.h" "${ROOT}/${component}/*.cpp")
     foreach(file IN LISTS files)
         math(EXPR checked "${checked} + 1")

@@ -26,7 +26,7 @@ void set_bit(Bits& bits, std::uint64_t index) {
 class MemoryObserver::Touched {
 public:
     explicit Touched(const isa::GlobalMemory& memory) : memory_(memory) {
-        for (const isa::GlobalMemory::Buffer& buffer : memory.buffers()) {
+        for (const auto& [address, buffer] : memory.buffers()) {
             const std::uint64_t words = (buffer.size / sector_bytes + 1 + 63) / 64;
             buffers_.push_back({&buffer, Bits(words), Bits(words)});
         }

@@ -90,6 +90,9 @@ public:
     const isa::Kernel& kernel_of(const KernelLaunch& launch) const {
         return *ready_.at(&launch).kernel;
     }
+    const Occupancy& occupancy_of(const KernelLaunch& launch) const {
+        return ready_.at(&launch).occupancy;
+    }
     std::shared_ptr<const std::vector<isa::Instruction>> code_of(const KernelLaunch& launch);
     const isa::GlobalMemory& memory() const { return memory_; }
 

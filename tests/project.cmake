@@ -25,6 +25,8 @@ foreach(case
         "bench/sweep_uses_opencl.cpp|#include <CL/cl.h>|only files matching"
         "fit/laws_use_ceres.h|#include <ceres/ceres.h>|only files matching"
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
+        "program/uses_analysis.cpp|#include \"analysis/sweep/sweep.h\"|program may not include from analysis"
+        "analysis/uses_program.cpp|#include \"program/journal.h\"|analysis may not include from program"
         "ask/uses_analysis.cpp|#include \"analysis/sweep/sweep.h\"|ask may not include from analysis"
         "cli/second_road.cpp|#include \"ask/memory/memory_pricing.h\"|only files matching"
         "ask/measures.cpp|#include \"bench/harness/harness.h\"|only files matching"
@@ -93,7 +95,7 @@ occupipe_source_test(Project.SourceCheckRefusesALongStringOfAnotherLanguage Chec
 
 # Every header has to compile alone. One that has a source file of its name is the first that it includes (CheckSources.cmake
 # sees to it); the others have a generated file each, compiled with everything else.
-foreach(component core isa extract bench fit sim plot published ask analysis report cli)
+foreach(component core isa extract bench fit sim plot published ask program analysis report cli)
     if(NOT TARGET occupipe::${component})
         continue()
     endif()

@@ -91,7 +91,8 @@ void fail_unaligned(const Warp& warp, const Step& step, Mask active, const Attem
     });
     fail(warp, step, lane,
          fmt::format("{} {} bytes at {:#x}, which is no multiple of {}", verb(attempt.kind),
-                     attempt.bytes, addresses[lane], attempt.bytes));
+                     attempt.bytes, addresses[lane], attempt.bytes),
+         ExecutionError::Fault::misaligned);
 }
 
 void fail_outside(const Warp& warp, const Step& step, Mask active, const Attempt& attempt,
@@ -110,7 +111,8 @@ void fail_outside(const Warp& warp, const Step& step, Mask active, const Attempt
          fmt::format("{} {} bytes at {:#x} of {} memory, which {}", verb(attempt.kind),
                      attempt.bytes, addresses[lane], shared ? "the group's shared" : "its local",
                      begin == end ? std::string("there is none of")
-                                  : fmt::format("reaches from {:#x} to {:#x}", begin, end)));
+                                  : fmt::format("reaches from {:#x} to {:#x}", begin, end)),
+         ExecutionError::Fault::outside);
 }
 
 void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
@@ -122,7 +124,8 @@ void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt&
         if (!buffer) {
             fail(warp, step, lane,
                  fmt::format("{} {} bytes at {:#x}, {}", verb(attempt.kind), attempt.bytes, address,
-                             global_text(*warp.launch, address)));
+                             global_text(*warp.launch, address)),
+                 ExecutionError::Fault::outside, address);
         }
         addresses[lane] =
             reinterpret_cast<std::uint64_t>(buffer->data) + (address - buffer->address);

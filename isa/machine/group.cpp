@@ -242,7 +242,8 @@ void release_barriers(Group& group) {
     }
 }
 
-void fail(const Warp& warp, const Step& step, int lane, const std::string& why) {
+void fail(const Warp& warp, const Step& step, int lane, const std::string& why,
+          ExecutionError::Fault fault, std::uint64_t address) {
     const Launch& launch = *warp.launch;
     const Group& group = *warp.group;
     const Instruction& one = *step.instruction;
@@ -259,7 +260,7 @@ void fail(const Warp& warp, const Step& step, int lane, const std::string& why) 
     } else {
         text += fmt::format("warp {}: ", warp.number);
     }
-    throw ExecutionError(text + why);
+    throw ExecutionError(text + why, fault, address);
 }
 
 }  // namespace occupipe::isa

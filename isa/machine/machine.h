@@ -84,7 +84,19 @@ struct Execution {
 // group, warp, thread as far as they are known.
 class ExecutionError : public InputError {
 public:
+    enum class Fault : std::uint8_t {
+        other,
+        outside,       // an address at which the kernel may not access memory
+        misaligned,    // an address that is no multiple of what is accessed
+        assertion,     // assert() of device code
+        not_executed,  // an instruction, or a function of another file
+    };
     using InputError::InputError;
+    ExecutionError(const std::string& what, Fault of, std::uint64_t at = 0)
+        : InputError(what), fault(of), address(at) {}
+
+    Fault fault = Fault::other;
+    std::uint64_t address = 0;  // in global memory, where it is at fault
 };
 
 // ExecutionOptions::step_budget was not enough.

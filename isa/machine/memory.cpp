@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -69,6 +69,20 @@ GlobalMemory::~GlobalMemory() = default;
 GlobalMemory::GlobalMemory(GlobalMemory&&) noexcept = default;
 GlobalMemory& GlobalMemory::operator=(GlobalMemory&&) noexcept = default;
 
+void GlobalMemory::refuse(const std::string& name, std::uint64_t size) const {
+    if (size == 0) throw InputError(fmt::format("buffer '{}' has no bytes", name));
+    if (size > largest) {
+        throw InputError(fmt::format("buffer '{}' has {} bytes; at most {}", name, size, largest));
+    }
+    if (named(name)) throw InputError(fmt::format("two buffers are called '{}'", name));
+}
+
+const GlobalMemory::Buffer& GlobalMemory::put(Buffer buffer) {
+    const std::uint64_t address = buffer.address;
+    addresses_[buffer.name] = address;
+    return buffers_[address] = std::move(buffer);
+}
+
 const GlobalMemory::Buffer& GlobalMemory::add(std::string name, std::uint64_t size) {
     return add(std::move(name), size, nullptr);
 }
@@ -79,11 +93,7 @@ const GlobalMemory::Buffer& GlobalMemory::add(std::string name, const SharedByte
 
 const GlobalMemory::Buffer& GlobalMemory::add(std::string name, std::uint64_t size,
                                               const SharedBytes* content) {
-    if (size == 0) throw InputError(fmt::format("buffer '{}' has no bytes", name));
-    if (size > largest) {
-        throw InputError(fmt::format("buffer '{}' has {} bytes; at most {}", name, size, largest));
-    }
-    if (named(name)) throw InputError(fmt::format("two buffers are called '{}'", name));
+    refuse(name, size);
     std::unique_ptr<Storage> storage;
     try {
         storage = content ? std::make_unique<Storage>(content->file_, size)
@@ -92,37 +102,55 @@ const GlobalMemory::Buffer& GlobalMemory::add(std::string name, std::uint64_t si
         throw InputError(
             fmt::format("buffer '{}': no {} bytes of memory are left here", name, size));
     }
-    storage_.push_back(std::move(storage));
-    buffers_.push_back({.name = std::move(name),
-                        .address = next_,
-                        .size = size,
-                        .data = storage_.back()->aligned()});
+    const std::uint64_t address = next_;
     next_ += (size + gap + gap - 1) / gap * gap;
-    return buffers_.back();
+    std::byte* const data = storage->aligned();
+    storage_[address] = std::move(storage);
+    return put({.name = std::move(name), .address = address, .size = size, .data = data});
+}
+
+const GlobalMemory::Buffer& GlobalMemory::add_host(std::string name, std::span<std::byte> bytes) {
+    refuse(name, bytes.size());
+    const auto address = reinterpret_cast<std::uint64_t>(bytes.data());
+    const auto behind = buffers_.lower_bound(address);
+    const bool covers_next = behind != buffers_.end() && behind->first - address < bytes.size();
+    const bool in_previous = behind != buffers_.begin() &&
+                             address - std::prev(behind)->first < std::prev(behind)->second.size;
+    if (covers_next || in_previous)
+        throw InputError(fmt::format("buffer '{}' overlaps another one", name));
+    return put(
+        {.name = std::move(name), .address = address, .size = bytes.size(), .data = bytes.data()});
+}
+
+void GlobalMemory::remove(const Buffer& buffer) {
+    const std::uint64_t address = buffer.address;
+    addresses_.erase(buffer.name);
+    buffers_.erase(address);
+    storage_.erase(address);
 }
 
 const GlobalMemory::Buffer* GlobalMemory::named(std::string_view name) const {
-    const auto found = std::ranges::find(buffers_, name, &Buffer::name);
-    return found == buffers_.end() ? nullptr : &*found;
+    const auto found = addresses_.find(name);
+    return found == addresses_.end() ? nullptr : &buffers_.at(found->second);
 }
 
 const GlobalMemory::Buffer* GlobalMemory::find(std::uint64_t address, std::uint64_t size) const {
-    auto behind = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+    auto behind = buffers_.upper_bound(address);
     if (behind == buffers_.begin()) return nullptr;
-    const Buffer& buffer = *--behind;
+    const Buffer& buffer = (--behind)->second;
     const std::uint64_t offset = address - buffer.address;
     return offset <= buffer.size && size <= buffer.size - offset ? &buffer : nullptr;
 }
 
 const GlobalMemory::Buffer* GlobalMemory::nearest(std::uint64_t address) const {
     if (buffers_.empty()) return nullptr;
-    const auto behind = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
-    if (behind == buffers_.begin()) return &*behind;
-    const auto before = std::prev(behind);
-    if (behind == buffers_.end()) return &*before;
-    const std::uint64_t end = before->address + before->size;
+    const auto behind = buffers_.upper_bound(address);
+    if (behind == buffers_.begin()) return &behind->second;
+    const Buffer& before = std::prev(behind)->second;
+    if (behind == buffers_.end()) return &before;
+    const std::uint64_t end = before.address + before.size;
     const std::uint64_t beyond = address >= end ? address - end : 0;
-    return behind->address - address < beyond ? &*behind : &*before;
+    return behind->second.address - address < beyond ? &behind->second : &before;
 }
 
 }  // namespace occupipe::isa

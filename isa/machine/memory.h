@@ -5,7 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,6 +64,15 @@ public:
     // The same with this content.
     const Buffer& add(std::string name, const SharedBytes& content);
 
+    // A buffer whose bytes are the caller's and that kernels see where they lie on the host
+    // (pinned and managed memory). The bytes have to live until remove(). Throws InputError where
+    // the name is taken, or another buffer lies there.
+    const Buffer& add_host(std::string name, std::span<std::byte> bytes);
+
+    // Releases a buffer of this memory: its address is not given to another one. Pointers to it
+    // end.
+    void remove(const Buffer& buffer);
+
     // None where no buffer has this name.
     const Buffer* named(std::string_view name) const;
 
@@ -72,16 +82,20 @@ public:
     // The buffer that is next to an address, before or behind; none where there are no buffers.
     const Buffer* nearest(std::uint64_t address) const;
 
-    const std::deque<Buffer>& buffers() const { return buffers_; }
+    // By address.
+    const std::map<std::uint64_t, Buffer>& buffers() const { return buffers_; }
 
     static std::span<std::byte> bytes(const Buffer& buffer) { return {buffer.data, buffer.size}; }
 
 private:
     struct Storage;
     const Buffer& add(std::string name, std::uint64_t size, const SharedBytes* content);
+    const Buffer& put(Buffer buffer);
+    void refuse(const std::string& name, std::uint64_t size) const;
 
-    std::deque<Buffer> buffers_;  // by address; elements stay where they are
-    std::deque<std::unique_ptr<Storage>> storage_;
+    std::map<std::uint64_t, Buffer> buffers_;
+    std::map<std::string, std::uint64_t, std::less<>> addresses_;  // by name
+    std::map<std::uint64_t, std::unique_ptr<Storage>> storage_;    // by address; of add() alone
     std::uint64_t next_ = 0;
 };
 

@@ -26,7 +26,8 @@ constexpr std::uint32_t most_shared = 256 * 1024;
 
 void refuse(Warp& warp, const Step& step, Mask) {
     fail(warp, step, -1,
-         warp.launch->prepared->why_not.at(static_cast<std::size_t>(step.immediate)));
+         warp.launch->prepared->why_not.at(static_cast<std::size_t>(step.immediate)),
+         ExecutionError::Fault::not_executed);
 }
 
 // A call of a function that the driver brings: an error where it happens, no reason to say so

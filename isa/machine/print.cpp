@@ -170,7 +170,7 @@ void fail_assertion(Warp& warp, const Step& step, Mask lanes) {
                            where, printer.characters(pair(registers + 10, lane)), group[0],
                            group[1], group[2], thread, condition);
     });
-    throw ExecutionError(first + all);
+    throw ExecutionError(first + all, ExecutionError::Fault::assertion);
 }
 
 }  // namespace occupipe::isa

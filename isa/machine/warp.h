@@ -65,7 +65,9 @@ struct Warp {
 };
 
 // Throws ExecutionError with all that is known of the place. `lane` -1: the warp as a whole.
-[[noreturn]] void fail(const Warp& warp, const Step& step, int lane, const std::string& why);
+[[noreturn]] void fail(const Warp& warp, const Step& step, int lane, const std::string& why,
+                       ExecutionError::Fault fault = ExecutionError::Fault::other,
+                       std::uint64_t address = 0);
 
 // The registers or the splatted word of a source, without its modifiers; pairs and quadruples
 // follow each other.

@@ -337,7 +337,7 @@ TEST(Words, AreSixteenCommandsAndAtMostAHundredOptions) {
     const std::string help = run_program({"--help"}).out;
     for (const char* command :
          {"list", "explain", "characterize", "measure", "fit", "table", "check", "convert",
-          "predict", "sweep", "tune", "compare", "validate", "execute", "extract", "report"})
+          "predict", "sweep", "tune", "compare", "validate", "execute", "run", "extract", "report"})
         EXPECT_NE(help.find("\n  " + std::string(command) + " "), std::string::npos) << command;
     const std::string listed = help.substr(help.find("Subcommands:\n"));
     EXPECT_EQ(std::ranges::count(listed.substr(0, listed.find("\n\n")), '\n'), 16) << listed;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// What became of a program's launches: a line of JSON each, written when the launch has ended, so
+// that whatever ends the program leaves those before it. One file for each process.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace occupipe::program {
+
+// A kernel and how it is launched; launches that share it are taken to take the same time.
+struct Shape {
+    std::string kernel;  // as linkers call it
+    std::array<std::uint32_t, 3> grid = {1, 1, 1};
+    std::array<std::uint32_t, 3> block = {1, 1, 1};
+    std::uint32_t shared_bytes = 0;  // dynamic
+
+    std::uint64_t groups() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
+    std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
+    auto operator<=>(const Shape&) const = default;
+};
+
+// Of one launch on one profile.
+struct PredictedLaunch {
+    std::optional<double> seconds;  // absent: there is none, as `why_not` says
+    std::string limited_by;
+    std::optional<double> dram_bytes;  // from and to it; absent: not known
+    std::string why_not;
+    std::vector<std::string> notes;
+};
+
+enum class CopyKind : std::uint8_t { host_to_device, device_to_host, device_to_device, memset };
+inline constexpr std::array copy_kinds = {CopyKind::host_to_device, CopyKind::device_to_host,
+                                          CopyKind::device_to_device, CopyKind::memset};
+// "host to device", …
+const char* to_text(CopyKind kind);
+
+struct Copies {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+};
+
+// Writes; every call is one line.
+class Journal {
+public:
+    // `program`: as it was called.
+    Journal(const std::filesystem::path& folder, const std::string& program,
+            const std::vector<std::string>& profiles);
+    ~Journal();
+    Journal(const Journal&) = delete;
+    Journal& operator=(const Journal&) = delete;
+
+    // Before a launch is executed that may take long.
+    void begin(const Shape& shape);
+    // A launch that was predicted, one for each profile. Returns its number, by which others that
+    // take its time name it.
+    std::size_t predicted(const Shape& shape, std::uint64_t warp_instructions, double host_seconds,
+                          const std::vector<PredictedLaunch>& predictions);
+    void repeated(std::size_t predicted, std::uint64_t warp_instructions, double host_seconds);
+    void error(const std::string& name, const std::string& text);
+    // A call that is not there, the first time.
+    void refused(const std::string& function);
+    void note(const std::string& text);
+    // Before the process ends.
+    void copies(const std::map<CopyKind, Copies>& all);
+
+private:
+    void write(const std::string& line) const;
+
+    int file_ = -1;
+    std::size_t predicted_ = 0;  // launches
+};
+
+// What launches of one shape add up to.
+struct ShapeTotal {
+    Shape shape;
+    std::uint64_t launches = 0;
+    std::uint64_t predicted = 0;
+    std::uint64_t warp_instructions = 0;
+    // Whose instructions differ by more than 5 % from those of the launch whose time they take.
+    std::uint64_t unlike = 0;
+    double host_seconds = 0;                     // what execution and prediction took here
+    std::vector<PredictedLaunch> last;           // by profile
+    std::vector<std::optional<double>> seconds;  // in all, by profile; absent: some are not known
+};
+
+struct Journals {
+    std::vector<std::string> profiles;
+    std::vector<ShapeTotal> shapes;    // in the order of their first launches
+    std::vector<Shape> at_work;        // that had begun when their process ended
+    std::vector<std::string> errors;   // "cudaErrorIllegalAddress: kernel …"
+    std::vector<std::string> refused;  // functions
+    std::vector<std::string> notes;
+    std::map<CopyKind, Copies> copies;
+    std::size_t processes = 0;  // that used CUDA
+
+    std::uint64_t launches() const;
+};
+
+// All of a folder; lines that were not written to their end are passed over. Throws InputError
+// where a line is none of a journal.
+Journals read_journals(const std::filesystem::path& folder);
+
+}  // namespace occupipe::program

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "program/predict_launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "ask/answer.h"
+#include "ask/kernels_in.h"
+#include "ask/source.h"
+#include "core/error.h"
+#include "isa/machine/launch.h"
+#include "sim/models/registry.h"
+
+namespace occupipe::program {
+namespace {
+
+// Hands the groups that are wanted on to another observer, and counts what they execute.
+class Watched : public isa::Observer {
+public:
+    Watched(isa::Observer& observer, std::size_t instructions)
+        : observer_(observer), counts_(instructions) {}
+
+    // Ascending; empty: all.
+    void want(std::vector<std::uint64_t> groups) { wanted_ = std::move(groups); }
+
+    std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
+        if (!wanted_.empty() && !std::ranges::binary_search(wanted_, group)) return nullptr;
+        auto one = std::make_unique<Group>(counts_.size());
+        one->observer = observer_.begin(group);
+        return one;
+    }
+
+    void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
+        auto& one = dynamic_cast<Group&>(*observer);
+        if (one.observer) observer_.end(group, std::move(one.observer));
+        const std::scoped_lock lock(mutex_);
+        ++groups_;
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            counts_[i].warps += one.counts[i].warps;
+            counts_[i].lanes += one.counts[i].lanes;
+        }
+    }
+
+    // `all` with the watched groups' counts in place of all groups'.
+    isa::Execution of_watched(isa::Execution all) const {
+        const std::uint64_t group_warps = all.groups == 0 ? 0 : all.warps / all.groups;
+        all.counts = counts_;
+        all.groups = groups_;
+        all.warps = groups_ * group_warps;
+        all.warp_instructions = all.lane_instructions = 0;
+        for (const isa::InstructionCount& one : counts_) {
+            all.warp_instructions += one.warps;
+            all.lane_instructions += one.lanes;
+        }
+        return all;
+    }
+
+private:
+    struct Group : isa::GroupObserver {
+        explicit Group(std::size_t instructions) : counts(instructions) {}
+
+        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
+                  isa::Mask active) override {
+            if (instruction < counts.size()) {
+                ++counts[instruction].warps;
+                counts[instruction].lanes += static_cast<std::uint64_t>(std::popcount(active));
+            }
+            if (observer) observer->step(warp, instruction, running, active);
+        }
+        void access(std::uint32_t warp, std::size_t instruction,
+                    const isa::MemoryAccess& access) override {
+            if (observer) observer->access(warp, instruction, access);
+        }
+        void barrier(bool all) override {
+            if (observer) observer->barrier(all);
+        }
+
+        std::unique_ptr<isa::GroupObserver> observer;
+        std::vector<isa::InstructionCount> counts;
+    };
+
+    isa::Observer& observer_;
+    std::vector<std::uint64_t> wanted_;
+    std::mutex mutex_;  // of what follows
+    std::vector<isa::InstructionCount> counts_;
+    std::uint64_t groups_ = 0;
+};
+
+// The launch as a plan of its own: what it executes is the program's, so that its arguments are
+// bytes that nobody reads.
+LaunchPlan plan_of(const LaunchToPredict& launch) {
+    KernelLaunch one;
+    one.kernel = launch.kernel->name;
+    one.grid = launch.shape.grid;
+    one.block = launch.shape.block;
+    one.shared_bytes = launch.shape.dynamic_shared_bytes;
+    for (const isa::Parameter& parameter : launch.kernel->parameters) {
+        ArgumentPlan argument;
+        argument.kind = ArgumentPlan::Kind::bytes;
+        argument.content.resize(static_cast<std::size_t>(parameter.size));
+        one.arguments.push_back(std::move(argument));
+    }
+    LaunchPlan plan;
+    plan.steps.emplace_back(std::move(one));
+    return plan;
+}
+
+// What executed the launch threw, told from what stands in the way of predicting it.
+struct ExecutionThrew {
+    std::exception_ptr what;
+};
+
+// The launch on its way through ask: the groups that ask wants watched, first; then, with those
+// that it wants beside them, all others.
+class OneExecution {
+public:
+    explicit OneExecution(const LaunchToPredict& launch) : launch_(launch) {}
+
+    std::vector<extract::LaunchResult> run(extract::PlanRun& run,
+                                           const extract::PlanOptions& options) {
+        const KernelLaunch& launch = *options.last;
+        Watched watched(*options.observe(launch), launch_.kernel->code.size());
+        execute(options.groups_of_last, watched);
+        std::vector<std::uint64_t> more = options.more_groups();
+        if (!options.groups_of_last.empty()) {
+            std::vector<std::uint64_t> rest = others(options.groups_of_last);
+            if (more.empty()) more = {launch_groups()};  // none of them
+            watched.want(std::move(more));
+            if (!rest.empty()) execute(rest, watched);
+            options.more_groups();  // looks at what was seen
+        }
+        extract::LaunchResult result;
+        result.launch = &launch;
+        result.kernel = &run.kernel_of(launch);
+        result.times = 1;
+        result.occupancy = run.occupancy_of(launch);
+        result.execution = watched.of_watched(execution_);
+        std::vector<extract::LaunchResult> results;
+        results.push_back(std::move(result));
+        return results;
+    }
+
+    bool ended() const { return ended_; }
+    isa::Execution& execution() { return execution_; }
+
+    // Without anybody watching: what is left of it.
+    void execute_unwatched() {
+        isa::ExecutionOptions options = launch_.options;
+        if (done_ > 0) options.groups = others({0});
+        add(isa::execute(*launch_.module, *launch_.kernel, launch_.shape, launch_.parameters,
+                         options));
+        ended_ = true;
+    }
+
+private:
+    std::uint64_t launch_groups() const {
+        const auto& grid = launch_.shape.grid;
+        return std::uint64_t{grid[0]} * grid[1] * grid[2];
+    }
+
+    std::vector<std::uint64_t> others(const std::vector<std::uint64_t>& done) const {
+        std::vector<std::uint64_t> all(launch_groups()), rest;
+        std::iota(all.begin(), all.end(), std::uint64_t{0});
+        std::ranges::set_difference(all, done, std::back_inserter(rest));
+        return rest;
+    }
+
+    void execute(const std::vector<std::uint64_t>& groups, Watched& watched) {
+        isa::ExecutionOptions options = launch_.options;
+        options.groups = groups;
+        try {
+            add(isa::execute(*launch_.module, *launch_.kernel, launch_.shape, launch_.parameters,
+                             options, &watched));
+        } catch (...) {
+            throw ExecutionThrew{std::current_exception()};
+        }
+        done_ += groups.empty() ? launch_groups() : groups.size();
+        ended_ = done_ >= launch_groups();
+    }
+
+    void add(isa::Execution one) {
+        if (execution_.counts.empty()) {
+            execution_ = std::move(one);
+            return;
+        }
+        for (std::size_t i = 0; i < execution_.counts.size(); ++i) {
+            execution_.counts[i].warps += one.counts[i].warps;
+            execution_.counts[i].lanes += one.counts[i].lanes;
+        }
+        execution_.groups += one.groups;
+        execution_.warps += one.warps;
+        execution_.warp_instructions += one.warp_instructions;
+        execution_.lane_instructions += one.lane_instructions;
+        execution_.branches += one.branches;
+        execution_.divergent_branches += one.divergent_branches;
+        execution_.printed += one.printed;
+        execution_.in_order = execution_.in_order || one.in_order;
+    }
+
+    const LaunchToPredict& launch_;
+    isa::Execution execution_;
+    std::uint64_t done_ = 0;  // groups
+    bool ended_ = false;
+};
+
+PredictedLaunch predict_on(const GpuProfile& profile, analysis::KernelIn in) {
+    PredictedLaunch result;
+    const double warps = static_cast<double>(in.seen.groups) * in.occupancy.group_warps;
+    const analysis::Ready ready =
+        analysis::ready(analysis::loaded_kernel("the program", std::move(in)), profile, {}, {});
+    const analysis::Told told = analysis::told(ready, *ready.kernel().launch, {});
+    analysis::require_numbers(told);
+    const Model& model = find_model("pipeline");
+    const Prediction made = analysis::predict(told, model, {.estimate = true});
+    result.seconds = made.seconds;
+    result.limited_by = made.limited_by;
+    if (told.priced->dram_bytes_per_warp)
+        result.dram_bytes = *told.priced->dram_bytes_per_warp * warps;
+    result.notes = analysis::texts(analysis::too_short(ready, *ready.kernel().launch, made.cycles));
+    return result;
+}
+
+}  // namespace
+
+ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
+                                         const std::vector<GpuProfile>& profiles) {
+    ExecutedAndPredicted result;
+    OneExecution once(launch);
+    const LaunchPlan plan = plan_of(launch);
+    analysis::KernelsInOptions options;
+    options.kernel = launch.kernel->name;
+    options.memory_cores = profiles.front().cores;
+    options.sample_streams = true;
+    const bool together = std::ranges::any_of(
+        *launch.module->decoded(*launch.kernel), [&](const isa::Instruction& one) {
+            return isa::LaunchBank::names_grid_workspace(one, *launch.file->cubin.architecture);
+        });
+    if (together) options.sample.reset();
+    options.execute = [&](extract::PlanRun& run, const extract::PlanOptions& plan_options) {
+        return once.run(run, plan_options);
+    };
+    std::string why_not;
+    std::optional<analysis::ExecutedLaunch> executed;
+    try {
+        executed = analysis::executed_launch(plan, *launch.file, options);
+    } catch (const ExecutionThrew& threw) {
+        std::rethrow_exception(threw.what);
+    } catch (const std::exception& error) {
+        why_not = error.what();
+    }
+    if (!once.ended()) once.execute_unwatched();
+    result.execution = std::move(once.execution());
+    for (const GpuProfile& profile : profiles) {
+        PredictedLaunch one;
+        one.why_not = why_not;
+        if (executed) {
+            options.known = analysis::known_names(profile);
+            options.memory_cores = profile.cores;
+            try {
+                one = predict_on(profile, analysis::kernel_of(*executed, options));
+            } catch (const std::exception& error) {
+                one.why_not = error.what();
+            }
+        }
+        result.predictions.push_back(std::move(one));
+    }
+    return result;
+}
+
+}  // namespace occupipe::program

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// One launch of a running program: executed once, group by group, and predicted for several GPUs
+// from what was seen of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ask/kernel_file.h"
+#include "core/gpu_profile.h"
+#include "isa/machine/machine.h"
+#include "program/journal.h"
+
+namespace occupipe::program {
+
+struct LaunchToPredict {
+    const analysis::KernelFile* file = nullptr;
+    isa::LoadedModule* module = nullptr;  // of that file, in the program's memory
+    const isa::Kernel* kernel = nullptr;
+    isa::LaunchShape shape;
+    std::span<const std::byte> parameters;
+    isa::ExecutionOptions options;  // without groups
+};
+
+struct ExecutedAndPredicted {
+    isa::Execution execution;                  // of all groups
+    std::vector<PredictedLaunch> predictions;  // one for each profile
+};
+
+// Executes every group of the launch once, in the program's memory. Groups that stand for all are
+// watched, the others run at full speed. Throws what isa::execute() throws; what cannot be
+// predicted is told in its place.
+ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
+                                         const std::vector<GpuProfile>& profiles);
+
+}  // namespace occupipe::program

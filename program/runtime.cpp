@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+#include "program/runtime.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "core/error.h"
+
+namespace occupipe::program {
+namespace {
+
+constexpr std::size_t guard_bytes = std::size_t{64} << 10;  // behind memory of the host
+constexpr std::size_t most_freed = 65536;                   // that are remembered
+
+const char* call_of(MemoryKind kind) {
+    switch (kind) {
+        case MemoryKind::device:
+            return "cudaMalloc";
+        case MemoryKind::pinned:
+            return "cudaMallocHost";
+        case MemoryKind::managed:
+            return "cudaMallocManaged";
+        case MemoryKind::registered:
+            return "cudaHostRegister";
+    }
+    return "";
+}
+
+std::string called_program() {
+    std::ifstream file("/proc/self/cmdline");
+    std::string words{std::istreambuf_iterator<char>(file), {}};
+    while (!words.empty() && words.back() == '\0') words.pop_back();
+    std::ranges::replace(words, '\0', ' ');
+    return words;
+}
+
+}  // namespace
+
+Runtime& Runtime::get() {
+    static Runtime* const one = [] {
+        auto* const made = new Runtime;
+        // A child has the parent's memory, and no thread of it that could hold the lock.
+        pthread_atfork([] { Runtime::get().mutex_.lock(); }, [] { Runtime::get().mutex_.unlock(); },
+                       [] { new (&Runtime::get().mutex_) std::recursive_mutex; });
+        std::atexit([] { Runtime::get().at_exit(); });
+        return made;
+    }();
+    return *one;
+}
+
+Runtime::Runtime() {
+    const char* const folder = std::getenv(folder_variable);
+    if (folder == nullptr) {
+        why_no_device_ =
+            "this CUDA runtime is Occupipe's, which needs no GPU: start the program by "
+            "'occupipe run --profile NAME -- PROGRAM'";
+        return;
+    }
+    try {
+        folder_ = folder;
+        settings_ = read_settings(folder);
+        facts_ = device_facts(settings_.profiles.at(0));
+    } catch (const std::exception& error) {
+        why_no_device_ = error.what();
+    }
+}
+
+Journal& Runtime::journal() {
+    if (journal_ && journal_process_ == getpid()) return *journal_;
+    std::vector<std::string> names;
+    for (const GpuProfile& one : settings_.profiles) names.push_back(one.device.name);
+    const bool is_forked = journal_ != nullptr;
+    journal_ = std::make_unique<Journal>(folder_, called_program(), names);
+    journal_process_ = getpid();
+    if (!is_forked) return *journal_;
+    // Its lines name launches of its own alone.
+    known_.clear();
+    copies_.clear();
+    return *journal_;
+}
+
+void Runtime::tell(const std::string& text) {
+    if (!told_.insert(text).second) return;
+    fmt::print(stderr, "occupipe run: {}\n", text);
+}
+
+void Runtime::refuse(const std::string& function) {
+    if (!told_.insert(function).second) return;
+    fmt::print(stderr, "occupipe run: {} is not executed here: it returns cudaErrorNotSupported\n",
+               function);
+    if (why_no_device_.empty()) journal().refused(function);
+}
+
+Module* Runtime::add_module(const void* wrapper) {
+    auto module = std::make_unique<Module>();
+    module->wrapper = wrapper;
+    Module* const handle = module.get();
+    modules_[handle] = std::move(module);
+    return handle;
+}
+
+void Runtime::remove_module(Module* module) {
+    if (!modules_.contains(module)) return;
+    std::erase_if(functions_, [&](const auto& one) {
+        if (one.second->module != module) return false;
+        handles_.erase(one.second.get());
+        return true;
+    });
+    std::erase_if(variables_, [&](const auto& one) { return one.second.module == module; });
+    modules_.erase(module);  // its variables stay in memory, as launches of others may use them
+}
+
+void Runtime::add_function(Module* module, const void* host, const std::string& name) {
+    auto function = std::make_unique<Function>();
+    function->module = module;
+    function->name = name;
+    handles_.insert(function.get());
+    functions_[host] = std::move(function);
+}
+
+void Runtime::add_variable(Module* module, const void* host, const std::string& name,
+                           std::size_t size) {
+    variables_[host] = {.module = module, .name = name, .size = size};
+}
+
+void Runtime::load(Module& module) {
+    if (module.loaded) return;
+    if (!module.why_not.empty())
+        throw CudaFailure(CudaError::no_kernel_image_for_device, module.why_not);
+    try {
+        const std::string_view bytes = wrapped_bytes(module.wrapper);
+        if (bytes.empty()) throw InputError("a fat binary of a kind that is not known");
+        module.code = choose_code(isa::device_images(bytes), facts_.architecture, "the program");
+        module.loaded.emplace(module.code->file.cubin, memory_);
+        if (!module.code->note.empty() && told_.insert(module.code->note).second)
+            journal().note(module.code->note);
+    } catch (const InputError& error) {
+        module.why_not = error.what();
+        tell(module.why_not);
+        throw CudaFailure(CudaError::no_kernel_image_for_device, module.why_not);
+    }
+    place_managed(&module);
+}
+
+void Runtime::place_managed(Module* module) {
+    if (module->managed_placed || module->managed.empty()) return;
+    load(*module);
+    if (std::exchange(module->managed_placed, true)) return;
+    for (const ManagedVariable& one : module->managed) {
+        const isa::Symbol* const symbol = module->loaded->symbol(one.name);
+        if (symbol == nullptr) throw CudaFailure(CudaError::invalid_symbol);
+        const std::span<std::byte> bytes = module->loaded->bytes(*symbol);
+        *one.host = bytes.data();
+        // Kernels may get the address that the host sees.
+        memory_.add_host(
+            fmt::format("{} as the host sees it ({})", one.name, memory_.buffers().size()), bytes);
+    }
+}
+
+void Runtime::place_all_managed() {
+    for (const auto& [handle, module] : modules_) place_managed(module.get());
+}
+
+Function* Runtime::function(const void* handle) {
+    const auto found = functions_.find(handle);
+    if (found != functions_.end()) return found->second.get();
+    if (!handles_.contains(handle)) return nullptr;
+    return static_cast<Function*>(const_cast<void*>(handle));
+}
+
+const isa::Kernel& Runtime::kernel_of(Function& function) {
+    if (function.kernel != nullptr) return *function.kernel;
+    load(*function.module);
+    for (const isa::Kernel& one : function.module->code->file.cubin.kernels)
+        if (one.name == function.name && !one.is_function) function.kernel = &one;
+    if (function.kernel == nullptr) throw CudaFailure(CudaError::invalid_device_function);
+    return *function.kernel;
+}
+
+Runtime::PlacedVariable Runtime::variable(const void* handle) {
+    const auto found = variables_.find(handle);
+    if (found == variables_.end()) throw CudaFailure(CudaError::invalid_symbol);
+    Module& module = *found->second.module;
+    load(module);
+    const isa::Symbol* const symbol = module.loaded->symbol(found->second.name);
+    if (symbol == nullptr) throw CudaFailure(CudaError::invalid_symbol);
+    const bool constant = symbol->space == isa::Space::constant;
+    return {.address = symbol->address + (constant ? module.loaded->bank_3_address() : 0),
+            .bytes = module.loaded->bytes(*symbol)};
+}
+
+std::uint64_t Runtime::free_bytes() const {
+    return facts_.memory_bytes - std::min(device_bytes_, facts_.memory_bytes);
+}
+
+std::uint64_t Runtime::allocate(MemoryKind kind, std::size_t size) {
+    if (size == 0) return 0;
+    if (kind != MemoryKind::pinned && size > free_bytes()) {
+        tell(fmt::format("{}: {} bytes do not fit: {} of the {} bytes of {} are in use",
+                         call_of(kind), size, device_bytes_, facts_.memory_bytes, facts_.name));
+        throw CudaFailure(CudaError::memory_allocation);
+    }
+    const std::string name = fmt::format("{} {}", call_of(kind), ++allocated_);
+    Allocation one{.kind = kind, .size = size};
+    if (kind == MemoryKind::device) {
+        try {
+            one.address = memory_.add(name, size).address;
+        } catch (const InputError& error) {
+            tell(error.what());
+            throw CudaFailure(CudaError::memory_allocation);
+        }
+    } else {
+        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        one.mapping_size = (size + page - 1) / page * page + guard_bytes;
+        one.mapping = mmap(nullptr, one.mapping_size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (one.mapping == MAP_FAILED) throw CudaFailure(CudaError::memory_allocation);
+        one.address = reinterpret_cast<std::uint64_t>(one.mapping);
+        freed_.erase(one.address);
+        memory_.add_host(name, {static_cast<std::byte*>(one.mapping), size});
+    }
+    if (kind != MemoryKind::pinned) device_bytes_ += size;
+    allocations_[one.address] = one;
+    return one.address;
+}
+
+void* Runtime::register_host(void* begin, std::size_t size) {
+    if (begin == nullptr || size == 0) throw CudaFailure(CudaError::invalid_value);
+    try {
+        memory_.add_host(fmt::format("{} {}", call_of(MemoryKind::registered), ++allocated_),
+                         {static_cast<std::byte*>(begin), size});
+    } catch (const InputError&) {
+        throw CudaFailure(CudaError::host_memory_already_registered);
+    }
+    const auto address = reinterpret_cast<std::uint64_t>(begin);
+    allocations_[address] = {.kind = MemoryKind::registered, .address = address, .size = size};
+    return begin;
+}
+
+void Runtime::unmap(const Allocation& one) {
+    const isa::GlobalMemory::Buffer* const buffer = memory_.find(one.address, one.size);
+    if (buffer != nullptr) memory_.remove(*buffer);
+    if (one.mapping != nullptr) munmap(one.mapping, one.mapping_size);
+    if (one.kind == MemoryKind::device || one.kind == MemoryKind::managed)
+        device_bytes_ -= one.size;
+}
+
+void Runtime::release(std::uint64_t address, std::initializer_list<MemoryKind> kinds) {
+    const auto found = allocations_.find(address);
+    if (found == allocations_.end() ||
+        std::ranges::find(kinds, found->second.kind) == kinds.end()) {
+        if (const std::string freed = freed_before(address); !freed.empty())
+            tell(fmt::format("{:#x} is freed a second time: {}", address, freed));
+        throw CudaFailure(CudaError::invalid_value);
+    }
+    unmap(found->second);
+    if (freed_.size() < most_freed) freed_[address] = found->second.size;
+    allocations_.erase(found);
+}
+
+const Allocation* Runtime::allocation(std::uint64_t address) const {
+    auto behind = allocations_.upper_bound(address);
+    if (behind == allocations_.begin()) return nullptr;
+    const Allocation& one = (--behind)->second;
+    return address - one.address < one.size ? &one : nullptr;
+}
+
+std::string Runtime::freed_before(std::uint64_t address) const {
+    auto behind = freed_.upper_bound(address);
+    if (behind == freed_.begin()) return {};
+    --behind;
+    if (address - behind->first >= behind->second) return {};
+    return fmt::format("{} bytes from {:#x} on were freed before", behind->second, behind->first);
+}
+
+bool Runtime::is_device(const void* address) const {
+    const auto number = reinterpret_cast<std::uint64_t>(address);
+    if (memory_.find(number, 1) != nullptr || !freed_before(number).empty()) return true;
+    return false;
+}
+
+std::span<std::byte> Runtime::bytes_at(const void* address, std::size_t size, Side side,
+                                       const char* call) {
+    const auto number = reinterpret_cast<std::uint64_t>(address);
+    if (size == 0) return {};
+    if (const isa::GlobalMemory::Buffer* const one = memory_.find(number, size))
+        return isa::GlobalMemory::bytes(*one).subspan(number - one->address, size);
+    if (const isa::GlobalMemory::Buffer* const one = memory_.find(number, 1)) {
+        // Pinned memory may be a part of what the host copies.
+        const bool is_host = reinterpret_cast<std::uint64_t>(one->data) == one->address;
+        if (!is_host || side == Side::device) {
+            tell(
+                fmt::format("{}: {} bytes at {:#x} end {} bytes behind the end of buffer '{}' "
+                            "({} bytes from {:#x} on)",
+                            call, size, number, number + size - one->address - one->size, one->name,
+                            one->size, one->address));
+            throw CudaFailure(CudaError::invalid_value);
+        }
+    }
+    if (side == Side::device || !freed_before(number).empty() || address == nullptr) {
+        const std::string freed = freed_before(number);
+        tell(fmt::format("{}: no memory of the device is at {:#x}{}{}", call, number,
+                         freed.empty() ? "" : ": ", freed));
+        throw CudaFailure(CudaError::invalid_value);
+    }
+    return {static_cast<std::byte*>(const_cast<void*>(address)), size};
+}
+
+Stream* Runtime::stream(void* handle) {
+    // The default stream: of the process, or of a thread.
+    if (reinterpret_cast<std::uintptr_t>(handle) <= 2) return &default_stream_;
+    const auto found = streams_.find(handle);
+    return found == streams_.end() ? nullptr : found->second.get();
+}
+
+Stream* Runtime::add_stream(unsigned flags, int priority) {
+    auto one = std::make_unique<Stream>();
+    one->clock = host_clock_;
+    one->flags = flags;
+    one->priority = priority;
+    one->number = streams_.size() + 1;
+    Stream* const handle = one.get();
+    streams_[handle] = std::move(one);
+    return handle;
+}
+
+void Runtime::remove_stream(Stream* stream) { streams_.erase(stream); }
+
+void Runtime::advance(Stream& stream, double seconds) {
+    constexpr unsigned non_blocking = 1;
+    double begin = std::max(stream.clock, host_clock_);
+    if (&stream == &default_stream_) {
+        for (const auto& [handle, other] : streams_)
+            if ((other->flags & non_blocking) == 0) begin = std::max(begin, other->clock);
+    } else if ((stream.flags & non_blocking) == 0) {
+        begin = std::max(begin, default_stream_.clock);
+    }
+    stream.clock = begin + seconds;
+}
+
+void Runtime::wait(double clock) { host_clock_ = std::max(host_clock_, clock); }
+void Runtime::wait(const Stream& stream) { wait(stream.clock); }
+
+void Runtime::wait_for_all() {
+    wait(default_stream_);
+    for (const auto& [handle, one] : streams_) wait(*one);
+}
+
+void Runtime::copied(CopyKind kind, std::size_t bytes, Stream& stream, bool asynchronous) {
+    Copies& sum = copies_[kind];
+    ++sum.count;
+    sum.bytes += bytes;
+    const bool crosses = kind == CopyKind::host_to_device || kind == CopyKind::device_to_host;
+    double seconds = 0;
+    if (crosses) {
+        seconds = static_cast<double>(bytes) / facts_.link_bytes_per_second;
+    } else if (facts_.dram_bytes_per_second) {
+        const double moved = kind == CopyKind::device_to_device ? 2.0 : 1.0;
+        seconds = moved * static_cast<double>(bytes) / *facts_.dram_bytes_per_second;
+    }
+    advance(stream, seconds);
+    if (!asynchronous) wait(stream);
+}
+
+Event* Runtime::add_event(unsigned flags) {
+    auto one = std::make_unique<Event>();
+    one->flags = flags;
+    Event* const handle = one.get();
+    events_[handle] = std::move(one);
+    return handle;
+}
+
+void Runtime::remove_event(Event* event) { events_.erase(event); }
+
+void Runtime::reset() {
+    for (const auto& [address, one] : allocations_) unmap(one);
+    allocations_.clear();
+    streams_.clear();
+    events_.clear();
+    sticky_ = CudaError::success;
+    for (const auto& [handle, module] : modules_) {
+        module->loaded.reset();
+        module->managed_placed = false;
+    }
+}
+
+void Runtime::at_exit() {
+    const std::scoped_lock lock(mutex_);
+    if (journal_ && journal_process_ == getpid()) journal_->copies(copies_);
+}
+
+}  // namespace occupipe::program

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Launches: what a GPU would refuse, what an error becomes, and what they are told to have taken.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "core/error.h"
+#include "core/launch_plan.h"
+#include "extract/signature.h"
+#include "program/predict_launch.h"
+#include "program/runtime.h"
+
+namespace occupipe::program {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point began) {
+    return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+CudaError error_of(const isa::ExecutionError& error) {
+    using Fault = isa::ExecutionError::Fault;
+    if (dynamic_cast<const isa::BudgetReached*>(&error) != nullptr)
+        return CudaError::launch_timeout;
+    switch (error.fault) {
+        case Fault::outside:
+            return CudaError::illegal_address;
+        case Fault::misaligned:
+            return CudaError::misaligned_address;
+        case Fault::assertion:
+            return CudaError::assert_failed;
+        case Fault::not_executed:
+            return CudaError::not_supported;
+        case Fault::other:
+            return CudaError::launch_failure;
+    }
+    return CudaError::launch_failure;
+}
+
+// As they lie in the constant bank.
+std::vector<std::byte> packed(const isa::Kernel& kernel, void** arguments) {
+    std::int64_t end = kernel.bank_0_bytes.value_or(0);
+    for (const isa::Parameter& one : kernel.parameters) end = std::max(end, one.offset + one.size);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(end));
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+        const isa::Parameter& one = kernel.parameters[i];
+        if (arguments == nullptr || arguments[i] == nullptr)
+            throw CudaFailure(CudaError::invalid_value);
+        std::memcpy(bytes.data() + one.offset, arguments[i], static_cast<std::size_t>(one.size));
+    }
+    return bytes;
+}
+
+bool within(const std::array<std::uint32_t, 3>& size, const std::array<std::uint32_t, 3>& most) {
+    for (std::size_t i = 0; i < 3; ++i)
+        if (size[i] == 0 || size[i] > most[i]) return false;
+    return true;
+}
+
+// Launches of one shape whose work is unlike are predicted again, so often at most.
+constexpr std::size_t most_predicted_of_a_shape = 8;
+bool alike(std::uint64_t predicted, std::uint64_t executed) {
+    constexpr double most = 1.25;
+    const auto [less, more] = std::minmax(predicted, executed);
+    return static_cast<double>(more) <= most * static_cast<double>(less);
+}
+
+}  // namespace
+
+const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_instructions) const {
+    return *std::ranges::min_element(launches, {}, [&](const KnownLaunch& one) {
+        const auto [less, more] = std::minmax(one.warp_instructions, warp_instructions);
+        return more - less;
+    });
+}
+
+void Runtime::check(const Function& function, const isa::Kernel& kernel,
+                    const CallConfiguration& configuration, bool cooperative) const {
+    const std::uint64_t threads =
+        std::uint64_t{configuration.block[0]} * configuration.block[1] * configuration.block[2];
+    if (!within(configuration.grid, most_grid) || !within(configuration.block, most_block) ||
+        threads > most_group_threads)
+        throw CudaFailure(CudaError::invalid_configuration);
+    const std::int64_t own =
+        isa::own_shared_bytes(kernel, *function.module->code->file.cubin.architecture);
+    const auto shared = static_cast<std::int64_t>(configuration.shared_bytes);
+    if (shared > std::max<std::int64_t>(function.most_dynamic_shared_bytes, 48 * 1024 - own))
+        throw CudaFailure(CudaError::invalid_value);
+    Occupancy resident;
+    try {
+        resident = occupancy(facts_.limits, {.group_threads = static_cast<int>(threads),
+                                             .registers = kernel.registers.value_or(0),
+                                             .shared_bytes = own + shared,
+                                             .barriers = kernel.barriers.value_or(0)});
+    } catch (const InputError& error) {
+        throw CudaFailure(CudaError::launch_out_of_resources, error.what());
+    }
+    const std::uint64_t groups =
+        std::uint64_t{configuration.grid[0]} * configuration.grid[1] * configuration.grid[2];
+    const auto most =
+        static_cast<std::uint64_t>(resident.groups) * static_cast<std::uint64_t>(facts_.cores);
+    if (cooperative && groups > most) throw CudaFailure(CudaError::cooperative_launch_too_large);
+}
+
+void Runtime::launch(Function& function, const CallConfiguration& configuration, void** arguments,
+                     bool cooperative) {
+    Stream* const to = stream(configuration.stream);
+    if (to == nullptr) throw CudaFailure(CudaError::invalid_resource_handle);
+    const isa::Kernel& kernel = kernel_of(function);
+    check(function, kernel, configuration, cooperative);
+    const std::string lacking = isa::without_counterpart(*function.module->loaded, kernel);
+    if (!lacking.empty()) {
+        tell(fmt::format("kernel '{}': {}", kernel.name, lacking));
+        throw CudaFailure(CudaError::not_supported);
+    }
+    const Shape shape{.kernel = kernel.name,
+                      .grid = configuration.grid,
+                      .block = configuration.block,
+                      .shared_bytes = static_cast<std::uint32_t>(configuration.shared_bytes)};
+    const std::vector<std::byte> parameters = packed(kernel, arguments);
+    try {
+        execute(function, kernel, shape, parameters, *to);
+    } catch (const isa::ExecutionError& error) {
+        // By its name in the source.
+        std::string text = error.what();
+        if (const std::size_t at = text.find(kernel.name); at != std::string::npos)
+            text.replace(at, kernel.name.size(), extract::readable_name(kernel.name));
+        const bool outside = error.fault == isa::ExecutionError::Fault::outside;
+        const std::string freed = outside ? freed_before(error.address) : "";
+        if (!freed.empty()) text += "; " + freed;
+        fail(error_of(error), text);
+    } catch (const InputError& error) {
+        fail(CudaError::launch_failure, error.what());
+    }
+}
+
+// Errors of kernels are told by later calls, as their launches are asynchronous.
+void Runtime::fail(CudaError error, const std::string& text) {
+    sticky_ = error;
+    const char* const name = find_error(static_cast<int>(error))->name;
+    tell(fmt::format("{}: {}", name, text));
+    journal().error(name, text.substr(0, text.find('\n')));
+}
+
+void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
+                      std::span<const std::byte> parameters, Stream& to) {
+    Journal& journal = this->journal();
+    LaunchToPredict launch{.file = &function.module->code->file,
+                           .module = &*function.module->loaded,
+                           .kernel = &kernel,
+                           .shape = {.grid = shape.grid,
+                                     .block = shape.block,
+                                     .dynamic_shared_bytes = shape.shared_bytes},
+                           .parameters = parameters,
+                           .options = {.threads = 0, .step_budget = settings_.launch_instructions}};
+    const Clock::time_point began = Clock::now();
+    KnownShape& known = known_[shape];
+    isa::Execution execution;
+    std::optional<double> seconds;
+    if (known.next_is_predicted || settings_.every_launch) {
+        journal.begin(shape);
+        ExecutedAndPredicted both = execute_and_predict(launch, settings_.profiles);
+        execution = std::move(both.execution);
+        seconds = both.predictions.front().seconds;
+        known.next_is_predicted = false;
+        known.launches.push_back(
+            {.number = journal.predicted(shape, execution.warp_instructions, seconds_since(began),
+                                         both.predictions),
+             .warp_instructions = execution.warp_instructions,
+             .seconds = seconds});
+    } else {
+        execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options);
+        const KnownLaunch& like = known.nearest(execution.warp_instructions);
+        seconds = like.seconds;
+        journal.repeated(like.number, execution.warp_instructions, seconds_since(began));
+        known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
+                                  !alike(like.warp_instructions, execution.warp_instructions);
+    }
+    if (!execution.printed.empty())
+        std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
+    // What has no prediction takes what it took here, so that the program's clock goes on.
+    advance(to, seconds.value_or(seconds_since(began)));
+}
+
+}  // namespace occupipe::program

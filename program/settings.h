@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What `occupipe run` tells the library that stands for the CUDA runtime, in a file of the folder
+// that the environment names.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "core/gpu_profile.h"
+
+namespace occupipe::program {
+
+// The folder, for the process and those that it starts. The library refuses to work without it.
+inline constexpr const char* folder_variable = "OCCUPIPE_RUN_FOLDER";
+
+struct Settings {
+    std::vector<GpuProfile> profiles;  // the first is the device that the program sees
+    bool every_launch = false;         // is predicted, not the first of each kernel and shape alone
+    std::uint64_t launch_instructions = 0;  // of warps, that one launch may take; 0: no limit
+};
+
+void write_settings(const std::filesystem::path& folder, const Settings& settings);
+// Throws InputError.
+Settings read_settings(const std::filesystem::path& folder);
+
+}  // namespace occupipe::program

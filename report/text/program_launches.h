@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What a program's launches would take, as profilers print it:
+//   kernel        launches  groups × threads  each       in all     share   limited by  DRAM …
+//   heat(float*)       100  256 × 256         12.34 us   1.234 ms   71.2 %  mem         …
+#pragma once
+
+#include <string>
+
+#include "program/journal.h"
+
+namespace occupipe::report {
+
+// A table for each profile, the longest first, and at most five lines of notes.
+std::string to_text(const program::Journals& journals);
+
+// occupipe-program/1 (docs/file-formats.md), with a line end.
+std::string to_json(const program::Journals& journals);
+
+// The table's rows with plain numbers, all of them.
+std::string to_csv(const program::Journals& journals);
+
+}  // namespace occupipe::report

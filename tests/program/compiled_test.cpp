@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Programs of tests/program/cuda as nvcc compiles them; each checks itself. Skipped without nvcc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace occupipe::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Compiled once for all tests of this process; empty: there is no nvcc.
+class Compiled {
+public:
+    const std::string& path(const std::string& name, const std::string& options) {
+        std::string& path = paths_[name + options];
+        if (!path.empty() || !has_nvcc()) return path;
+        const std::string wanted =
+            (folder_.path / ("program" + std::to_string(paths_.size()))).string();
+        const std::string command = "nvcc -arch=sm_86 -lineinfo -std=c++17 -w " + options + " -o " +
+                                    wanted + " " OCCUPIPE_SOURCE_DIR "/tests/program/cuda/" + name +
+                                    ".cu > " + wanted + ".log 2>&1";
+        if (std::system(command.c_str()) == 0) path = wanted;
+        EXPECT_FALSE(path.empty()) << command;
+        return path;
+    }
+
+private:
+    // A program of nvcc's has no sanitizer, which the library would want to come first.
+    static bool has_nvcc() {
+#ifdef __SANITIZE_ADDRESS__
+        return false;
+#endif
+        static const bool found = std::system("nvcc --version > /dev/null 2>&1") == 0;
+        return found;
+    }
+
+    test::TemporaryFolder folder_;
+    std::map<std::string, std::string> paths_;
+};
+
+Compiled& compiled() {
+    static Compiled all;
+    return all;
+}
+
+ProgramRun run(const std::string& path, std::vector<std::string> words = {},
+               std::vector<std::string> options = {}) {
+    std::vector<std::string> all = {"run", "--profile", "rtx-3080"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"--", path});
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program(all);
+}
+
+constexpr const char* shared = "-cudart shared";
+
+class ProgramCompiled : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ProgramCompiled, PassesItsOwnCheck) {
+    const std::string options =
+        GetParam() == "threads" ? "-cudart shared -Xcompiler -fopenmp" : shared;
+    const std::string& path = compiled().path(GetParam(), options);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path);
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
+    EXPECT_THAT(made.out, HasSubstr("PASS"));
+    EXPECT_THAT(made.err, HasSubstr("NVIDIA GeForce RTX 3080: "));
+    EXPECT_THAT(made.err, ::testing::Not(HasSubstr("not known")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, ProgramCompiled,
+                         ::testing::Values("streams", "memory", "symbols", "threads", "device_code",
+                                           "algorithms"));
+
+// The walk of docs/programs.md.
+TEST(ProgramWalk, IsAsItIsWritten) {
+    const std::string& path = compiled().path("../../../docs/programs/heat", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path, {"64", "10"});
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
+    EXPECT_THAT(made.out, HasSubstr("PASS"));
+    EXPECT_THAT(made.err, HasSubstr("13 launches"));
+    const std::string& wrong =
+        compiled().path("../../../docs/programs/heat", "-cudart shared -DOFF_BY_ONE");
+    const ProgramRun told = run(wrong, {"64", "10"});
+    EXPECT_EQ(told.exit_code, 1);
+    EXPECT_THAT(told.out, HasSubstr("cudaMemcpy: an illegal memory access was encountered"));
+    EXPECT_THAT(told.err, HasSubstr("(heat.cu:27), group (0,7,0), thread (1,7,0): reads 4 bytes"));
+    EXPECT_THAT(told.err, HasSubstr("4 bytes behind the end of buffer"));
+}
+
+struct Fault {
+    std::string what;
+    std::vector<std::string> out, err;  // parts
+    int code = 0;
+    std::vector<std::string> options = {};
+};
+
+TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
+    const std::string& path = compiled().path("faults", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const std::vector<Fault> faults = {
+        {"nothing", {}, {"did not use CUDA's runtime"}},
+        {"exit", {}, {}, 17},
+        {"outside",
+         {"launch: cudaSuccess\nsynchronize: cudaErrorIllegalAddress", "malloc: cudaErrorIllegal"},
+         {"kernel 'store(float*, int)'", "(faults.cu:15)", "thread (232,0,0): writes 4 bytes",
+          "0 bytes behind the end of buffer 'cudaMalloc 1'"}},
+        {"host", {"synchronize: cudaErrorIllegalAddress"}, {"writes 4 bytes"}},
+        {"freed", {"synchronize: cudaErrorIllegalAddress"}, {"were freed before"}},
+        {"reset", {"malloc: cudaErrorIllegalAddress\nreset: cudaSuccess\nmalloc: cudaSuccess"}, {}},
+        {"misaligned",
+         {"synchronize: cudaErrorMisalignedAddress"},
+         {"(faults.cu:18)", "no multiple of 8"}},
+        {"assert",
+         {"synchronize: cudaErrorAssert"},
+         {"thread: [31,0,0] Assertion `x[threadIdx.x] == 0` failed."}},
+        {"twice",
+         {"free: cudaSuccess\nagain: cudaErrorInvalidValue\nlast: cudaErrorInvalidValue"},
+         {"freed a second time"}},
+        {"huge",
+         {"malloc: cudaErrorMemoryAllocation", "synchronize: cudaSuccess"},
+         {"do not fit", "10737418240 bytes of NVIDIA GeForce RTX 3080"}},
+        {"copy", {"copy: cudaErrorInvalidValue"}, {"end 4 bytes behind the end of buffer"}},
+        {"graph", {"graph: cudaErrorNotSupported", "copy: cudaSuccess"}, {"cudaGraphCreate"}},
+        {"abort", {"synchronize: cudaSuccess"}, {"signal 6", "1 launch,"}, 134},
+        {"kill", {"synchronize: cudaSuccess"}, {"signal 9", "1 launch,"}, 137},
+        {"fork", {"child: 3"}, {"2 launches"}},
+        {"exec", {"malloc: cudaErrorMemoryAllocation"}, {"2 launches"}},
+        {"endless",
+         {},
+         {"for_ever of 1 × 1 was at work", "1 launch,", "ended after 3s"},
+         4,
+         {"--limit", "3s"}},
+        {"endless",
+         {"synchronize: cudaErrorLaunchTimeout"},
+         {"more than the 1000000 warp-instructions"},
+         0,
+         {"--limit", "1000000"}},
+    };
+    for (const Fault& fault : faults) {
+        const ProgramRun made = run(path, {fault.what}, fault.options);
+        EXPECT_EQ(made.exit_code, fault.code) << fault.what << made.err;
+        for (const std::string& part : fault.out)
+            EXPECT_THAT(made.out, HasSubstr(part)) << fault.what;
+        for (const std::string& part : fault.err)
+            EXPECT_THAT(made.err, HasSubstr(part)) << fault.what;
+    }
+}
+
+TEST(ProgramFaults, TheStaticRuntimeIsRefusedWithTheFlagThatMendsIt) {
+    const std::string& path = compiled().path("streams", "-cudart static");
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path);
+    EXPECT_EQ(made.exit_code, 2);
+    EXPECT_THAT(made.err, HasSubstr("nvcc -cudart shared"));
+}
+
+}  // namespace
+}  // namespace occupipe::cli::testing

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// What nvcc would make of a host program with the kernel `sums`, written by hand: it registers a
+// fat binary that is stored, so that no toolkit is needed. Arguments: the file, and what to do.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+extern "C" {
+struct Size {
+    unsigned x, y, z;
+};
+void** __cudaRegisterFatBinary(const void*);
+void __cudaRegisterFatBinaryEnd(void**);
+void __cudaUnregisterFatBinary(void**);
+void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*,
+                            void*, int*);
+int cudaLaunchKernel(const void*, Size, Size, void**, std::size_t, void*);
+int cudaMalloc(void**, std::size_t);
+int cudaFree(void*);
+int cudaMemcpy(void*, const void*, std::size_t, int);
+int cudaMemcpyAsync_ptsz(void*, const void*, std::size_t, int, void*);
+int cudaDeviceSynchronize();
+int cudaGetLastError();
+int cudaGraphCreate(void**, unsigned);
+int cudaGetDeviceCount(int*);
+int cudaEventCreate(void**);
+int cudaEventRecord(void*, void*);
+int cudaEventElapsedTime(float*, void*, void*);
+const char* cudaGetErrorName(int);
+}
+
+namespace {
+
+constexpr int to_device = 1, to_host = 2;
+void sums() {}  // its address stands for the kernel
+
+void tell(const char* what, int error) { std::printf("%s: %s\n", what, cudaGetErrorName(error)); }
+
+// Whether the groups' sums are right.
+bool works(int n, bool beyond) {
+    const auto groups = static_cast<unsigned>((n + 63) / 64);
+    std::vector<float> in(static_cast<std::size_t>(n)), out(groups);
+    for (int i = 0; i < n; ++i) in[static_cast<std::size_t>(i)] = static_cast<float>(i % 7);
+    void *of_in = nullptr, *of_out = nullptr;
+    tell("malloc", cudaMalloc(&of_in, in.size() * 4));
+    tell("malloc", cudaMalloc(&of_out, out.size() * 4));
+    tell("copy", cudaMemcpy(of_in, in.data(), in.size() * 4, to_device));
+    int count = beyond ? n + 64 : n;
+    void* arguments[] = {&of_in, &of_out, &count};
+    tell("launch",
+         cudaLaunchKernel(reinterpret_cast<const void*>(&sums),
+                          {beyond ? groups + 1 : groups, 1, 1}, {64, 1, 1}, arguments, 0, nullptr));
+    tell("synchronize", cudaDeviceSynchronize());
+    tell("copy", cudaMemcpyAsync_ptsz(out.data(), of_out, out.size() * 4, to_host, nullptr));
+    tell("free", cudaFree(of_in));
+    tell("free", cudaFree(of_out));
+    bool right = true;
+    for (unsigned group = 0; group < groups; ++group) {
+        float sum = 0;
+        for (int i = static_cast<int>(group) * 64;
+             i < std::min(n, static_cast<int>(group + 1) * 64); ++i)
+            sum += 2 * in[static_cast<std::size_t>(i)];
+        right = right && sum == out[group];
+    }
+    return right;
+}
+
+struct Wrapper {
+    std::uint32_t magic = 0x466243b1, version = 1;
+    const char* data = nullptr;
+    void* rest = nullptr;
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count < 3) return 64;
+    std::ifstream file(words[1], std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const std::string what = words[2];
+    Wrapper wrapper;
+    wrapper.data = bytes.data();
+    void** const handle = __cudaRegisterFatBinary(&wrapper);
+    char name[] = "sums";
+    __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&sums), name, name, -1, nullptr,
+                           nullptr, nullptr, nullptr, nullptr);
+    __cudaRegisterFatBinaryEnd(handle);
+    bool right = true;
+    int code = 0;
+    if (what == "right" || what == "code") right = works(1000, false);
+    if (what == "code") code = std::atoi(words[3]);
+    if (what == "outside") works(1000, true);
+    if (what == "devices") {
+        int devices = -1;
+        tell("count", cudaGetDeviceCount(&devices));
+        std::printf("%d devices\n", devices);
+    }
+    if (what == "refused") {
+        void* graph = nullptr;
+        tell("graph", cudaGraphCreate(&graph, 0));
+        tell("last", cudaGetLastError());
+        tell("last", cudaGetLastError());
+    }
+    if (what == "threads") {
+        std::vector<std::thread> threads;
+        std::vector<char> all(8);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            threads.emplace_back(
+                [&all, i] { all[i] = works(100 * static_cast<int>(i + 1), false) ? 1 : 0; });
+        for (std::thread& one : threads) one.join();
+        for (const char one : all) right = right && one == 1;
+    }
+    if (what == "times") {
+        void *begin = nullptr, *end = nullptr;
+        float milliseconds = 0;
+        tell("event", cudaEventCreate(&begin));
+        tell("event", cudaEventCreate(&end));
+        tell("record", cudaEventRecord(begin, nullptr));
+        right = works(64 * 1000, false);
+        tell("record", cudaEventRecord(end, nullptr));
+        tell("elapsed", cudaEventElapsedTime(&milliseconds, begin, end));
+        right = right && milliseconds > 0.001F && milliseconds < 5;
+    }
+    if (what == "fork") {
+        std::fflush(stdout);
+        if (fork() == 0) _exit(works(500, false) ? 5 : 6);
+        int status = 0;
+        wait(&status);
+        std::printf("child: %d\n", WEXITSTATUS(status));
+        right = works(1000, false);
+    }
+    if (what == "abort") {
+        works(1000, false);
+        std::fflush(stdout);
+        std::abort();
+    }
+    if (what == "often") {
+        for (int i = 0; i < 100000; ++i) works(1000, false);
+    }
+    std::printf("%s\n", right ? "PASS" : "FAIL");
+    __cudaUnregisterFatBinary(handle);
+    return right ? code : 1;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// `occupipe run` as a user runs it, on a host program that needs no toolkit.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace occupipe::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+const std::string host = OCCUPIPE_HOST_PROGRAM;
+const std::string stored = OCCUPIPE_SOURCE_DIR "/tests/containers/zstd.fatbin";
+// Its machine code is there; that of the second is not.
+const std::string turing = "rtx-2080-ti", ampere = "rtx-3080";
+
+ProgramRun run_host(std::vector<std::string> words, std::vector<std::string> options = {},
+                    const std::string& profile = turing) {
+    std::vector<std::string> all = {"run", "--profile", profile};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"--", host, stored});
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program(all);
+}
+
+TEST(ProgramRun, AProgramsResultsAreRightAndItsKernelIsPredicted) {
+    const ProgramRun run = run_host({"right"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("PASS"));
+    EXPECT_THAT(run.out, Not(HasSubstr("limited by")));
+    EXPECT_THAT(run.err, HasSubstr("NVIDIA GeForce RTX 2080 Ti: 1 launch,"));
+    EXPECT_THAT(run.err, HasSubstr("16 × 64"));
+    EXPECT_THAT(run.err, HasSubstr("copied: 4 kB host to device in 1"));
+}
+
+TEST(ProgramRun, TheExitCodeIsTheProgramsOwn) {
+    EXPECT_EQ(run_host({"code", "17"}).exit_code, 17);
+    const ProgramRun aborted = run_host({"abort"});
+    EXPECT_EQ(aborted.exit_code, 128 + SIGABRT);
+    EXPECT_THAT(aborted.err, HasSubstr("ended by signal 6"));
+    EXPECT_THAT(aborted.err, HasSubstr("1 launch,"));
+}
+
+TEST(ProgramRun, AnAccessOutsideIsToldOnceAndStays) {
+    const ProgramRun run = run_host({"outside"});
+    EXPECT_THAT(run.err, HasSubstr("cudaErrorIllegalAddress: kernel 'sums'"));
+    EXPECT_THAT(run.err, HasSubstr("thread (40,0,0): reads 4 bytes"));
+    EXPECT_THAT(run.err, HasSubstr("0 bytes behind the end of buffer 'cudaMalloc 1' (4000 bytes"));
+    EXPECT_THAT(run.out, HasSubstr("launch: cudaSuccess\nsynchronize: cudaErrorIllegalAddress\n"
+                                   "copy: cudaErrorIllegalAddress\nfree: cudaErrorIllegalAddress"));
+}
+
+TEST(ProgramRun, WhatIsNotThereIsRefusedByName) {
+    const ProgramRun run = run_host({"refused"});
+    EXPECT_THAT(run.out, HasSubstr("graph: cudaErrorNotSupported\nlast: cudaErrorNotSupported\n"
+                                   "last: cudaSuccess\n"));
+    EXPECT_THAT(run.err, HasSubstr("cudaGraphCreate is not executed here"));
+}
+
+TEST(ProgramRun, EightThreadsLaunch) {
+    const ProgramRun run = run_host({"threads"});
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    EXPECT_THAT(run.err, HasSubstr("8 launches"));
+}
+
+TEST(ProgramRun, EventsTellPredictedTime) {
+    const ProgramRun run = run_host({"times"});
+    EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST(ProgramRun, AForkedProcessIsCountedToo) {
+    const ProgramRun run = run_host({"fork"});
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    EXPECT_THAT(run.out, HasSubstr("child: 5"));
+    EXPECT_THAT(run.err, HasSubstr("2 launches"));
+}
+
+TEST(ProgramRun, CodeOfAnotherArchitectureIsSaidToStandIn) {
+    const ProgramRun run = run_host({"right"}, {}, ampere);
+    EXPECT_THAT(run.out, HasSubstr("PASS"));
+    EXPECT_THAT(run.err, HasSubstr("no machine code for sm_86"));
+    EXPECT_THAT(run.err, HasSubstr("sm_90 was executed and predicted in its place"));
+}
+
+TEST(ProgramRun, SeveralGpusFromOneExecution) {
+    const ProgramRun run = run_host({"right"}, {"--profile", "rtx-2060", "--json", "-"});
+    const std::size_t begin = run.out.find("{\n");
+    ASSERT_NE(begin, std::string::npos) << run.out << run.err;
+    const auto json = nlohmann::json::parse(run.out.substr(begin));
+    EXPECT_EQ(json["profiles"].size(), 2U);
+    EXPECT_EQ(json["launches"], 1);
+    const auto& predictions = json["kernels"][0]["predictions"];
+    ASSERT_EQ(predictions.size(), 2U);
+    for (const auto& one : predictions) EXPECT_GT(one["seconds"].get<double>(), 1e-6);
+    EXPECT_EQ(json["kernels"][0]["kernel"], "sums");
+}
+
+TEST(ProgramRun, AFolderKeepsJsonAndCsv) {
+    const test::TemporaryFolder folder;
+    const fs::path kept = folder.path / "run";
+    EXPECT_EQ(run_host({"right"}, {"-o", kept.string()}).exit_code, 0);
+    EXPECT_TRUE(fs::exists(kept / "launches.json"));
+    const std::string csv = read_text_file(kept / "launches.csv");
+    EXPECT_THAT(csv, HasSubstr("NVIDIA GeForce RTX 2080 Ti,sums,16,1,1,64,1,1,0,1,"));
+    const ProgramRun again = run_host({"right"}, {"-o", kept.string()});
+    EXPECT_EQ(again.exit_code, 2);
+    EXPECT_THAT(again.err, HasSubstr("--force replaces the run in it"));
+    EXPECT_EQ(run_host({"right"}, {"-o", kept.string(), "--force"}).exit_code, 0);
+}
+
+TEST(ProgramRun, ALimitEndsTheProgramAndKeepsWhatThereIs) {
+    const ProgramRun run = run_host({"often"}, {"--limit", "2s"});
+    EXPECT_EQ(run.exit_code, 4);
+    EXPECT_THAT(run.err, HasSubstr("was ended after 2s (--limit)"));
+    EXPECT_THAT(run.err, HasSubstr("launches, "));
+}
+
+TEST(ProgramRun, ALaunchHasALimitOfItsOwn) {
+    const ProgramRun run = run_host({"right"}, {"--limit", "100"});
+    EXPECT_THAT(run.out, HasSubstr("synchronize: cudaErrorLaunchTimeout"));
+    EXPECT_THAT(run.err, HasSubstr("more than the 100 warp-instructions"));
+}
+
+TEST(ProgramRun, AnInterruptPrintsTheTable) {
+    const ProgramRun run =
+        run_program({"run", "--profile", turing, "--", host, stored, "often"}, {}, 2, SIGINT);
+    EXPECT_EQ(run.exit_code, 128 + SIGINT);
+    EXPECT_THAT(run.err, HasSubstr("limited by"));
+}
+
+TEST(ProgramRun, BadInputIsRefusedBeforeAnythingRuns) {
+    const test::TemporaryFolder folder;
+    const std::string text = (folder.path / "text").string();
+    std::ofstream(text) << "words\n";
+    const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+        {{"--profile", turing, "--", "/no/such"}, "there is no such file"},
+        {{"--profile", turing, "--", folder.path.string()}, "is a folder"},
+        {{"--profile", turing, "--", text}, "no program that may be executed"},
+        {{"--profile", turing, "--", "no-such-program"}, "on the PATH"},
+        {{"--profile", "gtx-1060", "--", host}, "is not executed"},
+        {{"--profile", "no-such-gpu", "--", host}, "no-such-gpu"},
+        {{"--profile", turing, "--limit", "soon", "--", host}, "soon"},
+        {{"--profile", turing, "--json", text, "--", host}, "exists already"},
+        {{"--profile", turing}, "program is required"},
+        {{"--", host}, "--profile"},
+    };
+    for (const auto& [words, message] : cases) {
+        std::vector<std::string> all = {"run"};
+        all.insert(all.end(), words.begin(), words.end());
+        const ProgramRun run = run_program(all);
+        EXPECT_EQ(run.exit_code, 2) << message;
+        EXPECT_THAT(run.err, HasSubstr(message));
+    }
+}
+
+TEST(ProgramRun, AProgramWithoutCudaRunsAndIsToldSo) {
+    const ProgramRun run =
+        run_program({"run", "--profile", turing, "--", "sh", "-c", "echo $0; exit 3"});
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_EQ(run.out, "sh\n");
+    EXPECT_THAT(run.err, HasSubstr("did not use CUDA's runtime"));
+}
+
+// The program alone, with nobody who has started it for the library.
+TEST(ProgramRun, TheLibraryAloneHasNoDevice) {
+    const ProgramRun run = run_program({"run", "--profile", turing, "--", "env", "-u",
+                                        "OCCUPIPE_RUN_FOLDER", host, stored, "devices"});
+    EXPECT_THAT(run.out, HasSubstr("count: cudaErrorNoDevice\n0 devices"));
+    EXPECT_THAT(run.err, HasSubstr("start the program by 'occupipe run"));
+}
+
+// Rows of the table of exports, forms included.
+std::vector<std::string> exports() {
+    std::ifstream file(OCCUPIPE_SOURCE_DIR "/program/cudart/exports_13.txt");
+    std::vector<std::string> all;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with('#')) continue;
+        std::istringstream words(line);
+        std::string name;
+        words >> name;
+        all.push_back(name);
+        for (std::string form; words >> form;) all.push_back(name + "_" + form);
+    }
+    return all;
+}
+
+TEST(ProgramLibrary, ExportsTheWholeTableUnderTheRealOnesVersion) {
+    void* const library = dlopen(OCCUPIPE_CUDART, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    const std::vector<std::string> names = exports();
+    EXPECT_EQ(names.size(), 422U);
+    for (const std::string& name : names)
+        EXPECT_NE(dlvsym(library, name.c_str(), "libcudart.so.13"), nullptr) << name;
+    EXPECT_EQ(dlsym(library, "_ZN8occupipe7program7Runtime3getEv"), nullptr);
+    dlclose(library);
+}
+
+TEST(ProgramLibrary, TheRealOneHasEveryName) {
+    const std::string real = "/usr/local/cuda/lib64/libcudart.so.13";
+    const std::string here = "/usr/local/cuda-13.0/lib64/libcudart.so.13";
+    const std::string path = fs::exists(here) ? here : real;
+    if (!fs::exists(path)) GTEST_SKIP() << "the CUDA runtime is not here";
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) GTEST_SKIP() << dlerror();
+    for (const std::string& name : exports())
+        EXPECT_NE(dlsym(library, name.c_str()), nullptr) << name;
+}
+
+}  // namespace
+}  // namespace occupipe::cli::testing

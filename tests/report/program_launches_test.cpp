@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "report/text/program_launches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+namespace occupipe::report {
+namespace {
+
+using program::CopyKind;
+using program::Journals;
+using program::PredictedLaunch;
+using program::ShapeTotal;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+PredictedLaunch taking(double seconds) {
+    return {
+        .seconds = seconds, .limited_by = "mem", .dram_bytes = 4096.0, .why_not = {}, .notes = {}};
+}
+
+ShapeTotal total(const char* kernel, std::uint32_t groups, double seconds) {
+    ShapeTotal one;
+    one.shape = {.kernel = kernel, .grid = {groups, 2, 1}, .block = {32, 8, 1}, .shared_bytes = 0};
+    one.launches = one.predicted = 1;
+    one.warp_instructions = 1000;
+    one.last = {taking(seconds)};
+    one.seconds = {seconds};
+    return one;
+}
+
+Journals journals() {
+    Journals all;
+    all.profiles = {"A"};
+    all.processes = 1;
+    return all;
+}
+
+TEST(ProgramLaunches, KnownTimesAreAddedAndUnknownOnesAreTold) {
+    Journals all = journals();
+    ShapeTotal often = total("_Z4heatPfi", 4, 1e-3);
+    often.launches = 3;
+    often.seconds = {3e-3};
+    often.unlike = 2;
+    all.shapes.push_back(often);
+    ShapeTotal unknown = total("_Z4coldPfi", 4, 0);
+    unknown.last.front() = {};
+    unknown.last.front().why_not = "the profile lacks it";
+    unknown.seconds.front().reset();
+    all.shapes.push_back(unknown);
+    all.refused = {"cudaGraphCreate"};
+    all.at_work = {unknown.shape};
+    all.copies[CopyKind::memset] = {.count = 2, .bytes = 6400};
+    const std::string text = to_text(all);
+    EXPECT_THAT(text, HasSubstr("A: 4 launches, 3 ms predicted in kernels, without 1 whose time"));
+    EXPECT_THAT(text, HasSubstr("(4,2) × (32,8)"));
+    EXPECT_THAT(text, HasSubstr("not known"));
+    EXPECT_THAT(text, HasSubstr("cold: the profile lacks it"));
+    EXPECT_THAT(text, HasSubstr("cold of (4,2) × (32,8) was at work when the program ended"));
+    EXPECT_THAT(text, HasSubstr("whose time they take: heat (2); --all"));
+    EXPECT_THAT(text, HasSubstr("refused: cudaGraphCreate"));
+    EXPECT_THAT(text, HasSubstr("copied: 6.4 kB memset in 2"));
+
+    const auto json = nlohmann::json::parse(to_json(all));
+    EXPECT_EQ(json["launches"], 4);
+    EXPECT_EQ(json["kernels"][0]["predictions"][0]["seconds"], 3e-3);
+    EXPECT_FALSE(json["kernels"][1]["predictions"][0].contains("seconds"));
+    EXPECT_EQ(json["kernels"][1]["predictions"][0]["why_not"], "the profile lacks it");
+    EXPECT_THAT(to_csv(all), HasSubstr("A,\"cold(float*, int)\",4,2,1,32,8,1,0,1,,,,1000\n"));
+}
+
+TEST(ProgramLaunches, NamesAreShortAndRowsAreFew) {
+    Journals all = journals();
+    for (std::uint32_t i = 1; i <= 30; ++i)
+        all.shapes.push_back(total("_ZN3cub6detail6reduceINS_6policyIiEEEEvPT_i", i, 1e-3 * i));
+    const std::string text = to_text(all);
+    EXPECT_THAT(text, HasSubstr("\nreduce<cub::policy<int> >"));
+    EXPECT_THAT(text, HasSubstr("11 others"));
+    EXPECT_THAT(text, Not(HasSubstr("detail::reduce")));
+    EXPECT_THAT(text, HasSubstr("(30,2) × (32,8)"));
+    EXPECT_THAT(text, Not(HasSubstr("(11,2) × (32,8)")));
+}
+
+TEST(ProgramLaunches, NotesAreAtMostFiveLines) {
+    Journals all = journals();
+    all.shapes.push_back(total("_Z4heatPfi", 4, 1e-3));
+    for (int i = 0; i < 9; ++i) all.errors.push_back(std::to_string(i) + ": why");
+    const std::string text = to_text(all);
+    EXPECT_THAT(text, HasSubstr("as told above: 3\n  and 5 more notes"));
+    EXPECT_THAT(text, Not(HasSubstr("told above: 4")));
+}
+
+TEST(ProgramLaunches, NothingLaunchedIsSaid) {
+    EXPECT_EQ(to_text({}), "the program did not use CUDA's runtime: no kernel was launched\n");
+    EXPECT_EQ(to_text(journals()), "no kernel was launched\n");
+}
+
+}  // namespace
+}  // namespace occupipe::report
