@@ -519,6 +519,8 @@ void validate(const Options& options) {
                                              .force = options.force});
         return;
     }
+    if (options.measured.changes != analysis::ProfileChanges())
+        throw InputError("--set: with --measured alone");
     if (!options.dump.empty()) {
         Run(options).dump();
         return;

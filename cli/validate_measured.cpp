@@ -34,6 +34,7 @@ void add_measured_options(const Command& command, ValidateMeasured& options) {
         .check(in_range(1, 1000000))
         .type_name("N");
     command.add_option("--seed", options.seed, "Of the draw (default: 1)").type_name("N");
+    add_set_option(command, options.changes);
     command.add_flag("--json", options.json, "With --measured: scores and configurations as JSON");
 }
 
@@ -66,6 +67,7 @@ void validate_measured(const ValidateMeasured& options, const ValidateMeasuredRe
     limit.expect(drawn.size());
     analysis::HeldOptions how;
     if (!request.models.empty()) how.models = request.models;
+    how.changes = options.changes;
     how.memory.pricing = *analysis::memory_pricing(request.memory_pricing);
     ModelOptions limits;
     limit.apply(limits);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ask/question.h"
 #include "cli/option.h"
 
 namespace occupipe::cli {
@@ -15,6 +16,7 @@ struct ValidateMeasured {
     std::string measured;      // tuner's file
     std::optional<int> draws;  // absent: all
     std::optional<std::uint64_t> seed;
+    analysis::ProfileChanges changes;
     bool json = false;
 };
 

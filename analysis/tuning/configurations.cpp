@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "ask/what_if.h"
 #include "core/parallel.h"
 #include "sim/models/registry.h"
 
@@ -13,9 +14,11 @@ namespace occupipe::analysis {
 HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
                          std::span<const std::size_t> drawn, const GpuProfile& profile,
                          const HeldOptions& options) {
+    GpuProfile asked = profile;
+    apply_what_ifs(options.changes.what_ifs, asked);
     HeldAgainst held{.gpu = profile.device.name,
                      .device = runs.device,
-                     .clock_hz = profile.clock_hz,
+                     .clock_hz = asked.clock_hz,
                      .models = find_models(options.models)};
     held.excluded = runs.excluded;
     for (const MeasuredRun& run : runs.runs) ++(run.seconds ? held.valid : held.failed);

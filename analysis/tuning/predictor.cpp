@@ -115,9 +115,11 @@ std::string identity(const KernelFile& file, const isa::Kernel& kernel, const La
     return hash.substr(hash.find(':') + 1);
 }
 
-// What a row tells of the first model's prediction. An interval is read here from where models
-// leave one.
-void take(ConfigurationPrediction& row, const Prediction& made) { row.limiter = made.limited_by; }
+// What a row tells of the first model's prediction.
+void take(ConfigurationPrediction& row, const Prediction& made) {
+    row.limiter = made.limited_by;
+    if (made.interval) row.interval = {made.interval->low, made.interval->high};
+}
 
 }  // namespace
 

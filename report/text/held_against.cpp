@@ -36,13 +36,16 @@ std::vector<std::string> cells(const std::string& name, const Scores& of) {
             fmt::format("{:.3f}", of.regret),
             fmt::format("{:.3f}", of.regret_hundredth),
             fmt::format("{:.3f}", of.regret_ten),
-            fmt::format("{:.2f}", of.at_random)};
+            fmt::format("{:.2f}", of.at_random),
+            of.coverage ? percent(*of.coverage) : "",
+            of.half_width ? percent(*of.half_width) : ""};
 }
 
 TextTable scores_table(const std::string& what) {
     TextTable table;
     table.header = {what,       "n",     "MAPE",        "factor",     "shape",
-                    "Spearman", "first", "best of 1 %", "best of 10", "at random"};
+                    "Spearman", "first", "best of 1 %", "best of 10", "at random",
+                    "covered",  "half-width"};
     table.align.assign(table.header.size(), Align::right);
     table.align[0] = Align::left;
     return table;
@@ -52,8 +55,14 @@ TextTable scores_table(const std::string& what) {
 std::map<std::string, std::vector<ScoredTime>> by_limiter(const HeldAgainst& held) {
     std::map<std::string, std::vector<ScoredTime>> all;
     for (const PredictedConfiguration& row : held.rows)
-        if (row.predicted[0])
-            all[row.limiter].push_back({.measured = row.measured, .predicted = *row.predicted[0]});
+        if (row.predicted[0]) {
+            ScoredTime one{.measured = row.measured, .predicted = *row.predicted[0]};
+            if (row.interval) {
+                one.low = row.interval->low;
+                one.high = row.interval->high;
+            }
+            all[row.limiter].push_back(one);
+        }
     return all;
 }
 
