@@ -414,7 +414,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         const bool exact_enough = judge_sample(in.seen, counts, options.sample_error);
         std::uint64_t instructions = 0;
         for (const auto& [group, count] : counts) instructions += count;
-        if (in.memory_groups < in.seen.groups) return {};
+        if (in.memory_groups < in.seen.groups || options.sample_streams) return {};
         if (sample.all() || exact_enough || instructions >= options.sample_instructions) return {};
         std::vector<std::uint64_t> fresh = sample.grow();
         streams.watch(sample.groups());

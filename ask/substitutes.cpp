@@ -11,6 +11,7 @@
 #include "ask/answer.h"
 #include "ask/what_if.h"
 #include "core/instruction.h"
+#include "published/shelf.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -251,6 +252,12 @@ std::string assumed_scope(const GpuProfile& profile, const InstructionTiming& ti
         "whether schedulers have copies of {} is not known: one scheduler is assumed", unit->name);
 }
 
+// Whether it has the clock that the shelf has for the card; of a data sheet's card it has.
+bool is_boost(const GpuProfile& profile) {
+    const ShelfCard* const card = shelf_card_of(profile.device);
+    return card == nullptr || card->clock_hz == profile.clock_hz;
+}
+
 // As published/shelf.h marks its profiles.
 bool made_of_published_figures(const GpuProfile& profile) {
     return std::ranges::any_of(profile.provenance.entries, [](const AnnotationEntry& entry) {
@@ -277,8 +284,9 @@ std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfi
     if (made_of_published_figures(profile))
         said.push_back(fmt::format(
             "the profile of {} is assembled from published figures, not measured (docs/shelf.md): "
-            "boost clock of {:.4g} MHz",
-            profile.device.name, profile.clock_hz * 1e-6));
+            "{} of {:.4g} MHz",
+            profile.device.name, is_boost(profile) ? "boost clock" : "clock",
+            profile.clock_hz * 1e-6));
     // Those with one reason in one sentence.
     std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {

@@ -87,10 +87,12 @@ public:
             path_ = fs::absolute(path_);
             return;
         }
-        std::string pattern = (fs::temp_directory_path() / "occupipe-program-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr)
-            throw std::runtime_error(
-                fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
+        std::error_code none;
+        const fs::path place = fs::temp_directory_path(none);
+        std::string pattern = (place / "occupipe-program-XXXXXX").string();
+        if (none || mkdtemp(pattern.data()) == nullptr)
+            throw InputError(fmt::format("no folder can be made in TMPDIR ({})",
+                                         none ? none.message() : place.string()));
         path_ = pattern;
     }
     ~RunFolder() {
@@ -129,6 +131,17 @@ std::string with_first(const char* variable, const std::string& first, char sepa
     return before == nullptr || *before == '\0' ? first : first + separator + before;
 }
 
+// What cannot be written to stderr is lost; the program's exit code is not.
+void tell(const std::string& text) {
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+}
+
+struct Ended {
+    int code = 0;  // as shells have it: 128 + N of signal N
+    bool by_signal = false;
+};
+
 // Signals are handed on to the program; the table follows when it has ended.
 std::atomic<int> interrupted_by = 0;
 extern "C" void note_signal(int signal) { interrupted_by = signal; }
@@ -149,10 +162,12 @@ public:
         if (pipe2(failure, O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made");
         std::fflush(nullptr);
         for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, note_signal);
+        std::signal(SIGPIPE, SIG_IGN);
         number_ = fork();
         if (number_ < 0) throw std::runtime_error("no process can be started");
         if (number_ == 0) {
-            for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+            for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+                std::signal(signal, SIG_DFL);
             setpgid(0, 0);
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             setenv("LD_LIBRARY_PATH", search.c_str(), 1);
@@ -175,8 +190,8 @@ public:
             fmt::format("{}: cannot be executed: {}", path.string(), std::strerror(why)));
     }
 
-    // Its exit code; absent where `seconds` were over before, and it was ended.
-    std::optional<int> wait(std::optional<double> seconds) const {
+    // How it ended; absent where `seconds` were over before, and it was ended.
+    std::optional<Ended> wait(std::optional<double> seconds) const {
         const auto began = Clock::now();
         double told = 0;  // signals that it was sent, by their time
         bool over = false;
@@ -186,7 +201,8 @@ public:
             if (ended == number_) {
                 give_terminal(getpgrp());
                 if (over) return std::nullopt;
-                return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+                if (WIFSIGNALED(status)) return Ended{128 + WTERMSIG(status), true};
+                return Ended{WEXITSTATUS(status), false};
             }
             if (ended < 0 && errno != EINTR) throw std::runtime_error("the program is gone");
             const double now = std::chrono::duration<double>(Clock::now() - began).count();
@@ -225,7 +241,7 @@ void write_results(const Request& request, const program::Journals& journals,
     if (request.json == "-")
         fmt::print("{}", report::to_json(journals));
     else
-        fmt::print(stderr, "\n{}", report::to_text(journals));
+        tell("\n" + report::to_text(journals));
     if (!request.json.empty() && request.json != "-")
         write_text_file(request.json, report::to_json(journals),
                         request.force ? Overwrite::yes : Overwrite::no);
@@ -258,16 +274,16 @@ void run_program(const Request& request) {
     const RunFolder folder(request.output, request.force);
     program::write_settings(folder.path(), settings);
     const Child child(path, request, folder.path(), executable.fixed_search);
-    const std::optional<int> code = child.wait(limit.seconds);
+    const std::optional<Ended> ended = child.wait(limit.seconds);
     write_results(request, program::read_journals(folder.path()), folder.path());
-    if (!code) {
-        fmt::print(stderr, "occupipe: {} was ended after {} (--limit)\n", name, request.limit);
+    if (!ended) {
+        tell(fmt::format("occupipe: {} was ended after {} (--limit)\n", name, request.limit));
         throw Reported(exit_limit_reached);
     }
-    if (*code > 128)
-        fmt::print(stderr, "occupipe: {} was ended by signal {} ({})\n", name, *code - 128,
-                   strsignal(*code - 128));
-    if (*code != 0) throw Reported(static_cast<ExitCode>(*code));
+    if (ended->by_signal)
+        tell(fmt::format("occupipe: {} was ended by signal {} ({})\n", name, ended->code - 128,
+                         strsignal(ended->code - 128)));
+    if (ended->code != 0) throw Reported(ended->code);
 }
 
 }  // namespace

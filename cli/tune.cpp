@@ -49,12 +49,15 @@ constexpr const char* examples =
     "occupipe tune convolution.json --profile a100 -o ranked.json --measured first.csv --top 10\n"
     "occupipe tune convolution.json --profile a100 --format t4 -o predicted_T4.json";
 
+// Instructions of each simulation; a limit in seconds leaves it as it is.
+constexpr std::int64_t most_simulated = 20'000'000;
+
 struct Options {
     std::string spec;
     std::string profile;
     std::string output;
     std::string format = "json";
-    std::string limit = "20000000";
+    std::string limit = fmt::format("{}", most_simulated);
     std::string plot;
     std::string measured;
     std::vector<std::string> models = {"pipeline"};
@@ -116,15 +119,23 @@ void tune(const Options& options) {
     if (!options.measured.empty()) {
         measured = analysis::read_measured_runs(options.measured);
         keep_those_of(space, measured);
+        if (std::ranges::none_of(measured.runs,
+                                 [](const auto& run) { return run.seconds.has_value(); }))
+            throw InputError(fmt::format("{}: no configuration of {} has a time in it",
+                                         options.measured, options.spec));
+        if (measured.excluded > 0)
+            fmt::print(stderr,
+                       "occupipe: note: {}: {} configuration{} left out, which the space does not "
+                       "have\n",
+                       options.measured, measured.excluded, measured.excluded == 1 ? "" : "s");
     }
     RunLimit limit(options.limit);
-    ModelOptions limits;
-    limit.apply(limits);
     analysis::CodeCache cache(analysis::code_cache_folder());
     analysis::TuneOptions how;
     how.models = options.models;
     how.changes = options.changes;
-    how.max_simulated = limits.max_simulated;
+    how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
+                            .count.value_or(most_simulated);
     if (options.draws) how.draws = static_cast<std::size_t>(*options.draws);
     how.seed = options.seed.value_or(1);
     for (const analysis::MeasuredRun& run : measured.runs)

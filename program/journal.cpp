@@ -182,11 +182,13 @@ const char* to_text(CopyKind kind) {
 Journal::Journal(const fs::path& folder, const std::string& program,
                  const std::vector<std::string>& profiles) {
     // A process that was forked and used CUDA may be followed by another one of its number.
-    for (int number = 1; file_ < 0 && number < 1000; ++number) {
-        const fs::path path = folder / fmt::format("{}-{}{}", getpid(), number, extension);
-        file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    int file = -1;
+    for (int number = 1; file < 0 && number < 1000; ++number) {
+        path_ = folder / fmt::format("{}-{}{}", getpid(), number, extension);
+        file = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     }
-    if (file_ < 0)
+    if (file >= 0) close(file);
+    if (file < 0)
         throw InputError(fmt::format("{}: launches cannot be written here", folder.string()));
     Json line;
     line["program"] = program;
@@ -194,16 +196,22 @@ Journal::Journal(const fs::path& folder, const std::string& program,
     write(one_line(line));
 }
 
-Journal::~Journal() { close(file_); }
-
 void Journal::write(const std::string& line) const {
     const std::string text = line + "\n";
+    // Not one of the standard streams, which the program may have closed and still writes to.
+    const int opened = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (opened < 0) return;  // the folder is gone: the program goes on
+    constexpr int first_free = 64;
+    const int high = fcntl(opened, F_DUPFD_CLOEXEC, first_free);
+    if (high >= 0) close(opened);
+    const int file = high >= 0 ? high : opened;
     std::size_t done = 0;
     while (done < text.size()) {
-        const ssize_t now = ::write(file_, text.data() + done, text.size() - done);
-        if (now <= 0) return;  // the folder is full or gone: the program goes on
+        const ssize_t now = ::write(file, text.data() + done, text.size() - done);
+        if (now <= 0) break;  // the disk is full: likewise
         done += static_cast<std::size_t>(now);
     }
+    close(file);
 }
 
 void Journal::begin(const Shape& shape) {

@@ -51,7 +51,6 @@ public:
     // `program`: as it was called.
     Journal(const std::filesystem::path& folder, const std::string& program,
             const std::vector<std::string>& profiles);
-    ~Journal();
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
@@ -72,7 +71,8 @@ public:
 private:
     void write(const std::string& line) const;
 
-    int file_ = -1;
+    // Opened for each line: the program may close, and use, any descriptor that it has not opened.
+    std::filesystem::path path_;
     std::size_t predicted_ = 0;  // launches
 };
 

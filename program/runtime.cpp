@@ -20,6 +20,11 @@
 namespace occupipe::program {
 namespace {
 
+// Where nobody reads it any more, the program goes on.
+void to_stderr(const std::string& text) {
+    std::fputs(fmt::format("occupipe run: {}\n", text).c_str(), stderr);
+}
+
 constexpr std::size_t guard_bytes = std::size_t{64} << 10;  // behind memory of the host
 constexpr std::size_t most_freed = 65536;                   // that are remembered
 
@@ -91,14 +96,12 @@ Journal& Runtime::journal() {
 }
 
 void Runtime::tell(const std::string& text) {
-    if (!told_.insert(text).second) return;
-    fmt::print(stderr, "occupipe run: {}\n", text);
+    if (told_.insert(text).second) to_stderr(text);
 }
 
 void Runtime::refuse(const std::string& function) {
     if (!told_.insert(function).second) return;
-    fmt::print(stderr, "occupipe run: {} is not executed here: it returns cudaErrorNotSupported\n",
-               function);
+    to_stderr(fmt::format("{} is not executed here: it returns cudaErrorNotSupported", function));
     if (why_no_device_.empty()) journal().refused(function);
 }
 

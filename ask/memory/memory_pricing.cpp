@@ -214,7 +214,7 @@ private:
                             "bandwidth of device memory",
                             100 * busy_));
         if (kept_ > few && std::ranges::any_of(result_.rows, writes))
-            say(fmt::format("{:.2g} % of what the launch writes stays in the second-level cache",
+            say(fmt::format("{:.0f} % of what the launch writes stays in the second-level cache",
                             100 * kept_));
     }
 

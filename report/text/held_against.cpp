@@ -43,9 +43,8 @@ std::vector<std::string> cells(const std::string& name, const Scores& of) {
 
 TextTable scores_table(const std::string& what) {
     TextTable table;
-    table.header = {what,       "n",     "MAPE",        "factor",     "shape",
-                    "Spearman", "first", "best of 1 %", "best of 10", "at random",
-                    "covered",  "half-width"};
+    table.header = {what,    "n",           "MAPE",       "factor",    "shape",   "Spearman",
+                    "first", "best of 1 %", "best of 10", "at random", "covered", "half-width"};
     table.align.assign(table.header.size(), Align::right);
     table.align[0] = Align::left;
     return table;

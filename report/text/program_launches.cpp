@@ -191,7 +191,7 @@ std::string unlike_text(const Journals& journals) {
     const std::size_t more = names.size() > 2 ? names.size() - 2 : 0;
     names.resize(names.size() - more);
     return fmt::format(
-        "launches that executed more or less than the one whose time they take: "
+        "launches that take the time of another one, which executed more or fewer instructions: "
         "{}{}; --all predicts each",
         fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
@@ -266,9 +266,12 @@ nlohmann::ordered_json json_of(const ShapeTotal& one, const Journals& journals) 
 std::string to_text(const Journals& journals) {
     std::string text;
     if (journals.shapes.empty()) {
-        text = journals.processes == 0
-                   ? "the program did not use CUDA's runtime: no kernel was launched\n"
-                   : "no kernel was launched\n";
+        const bool tried = !journals.errors.empty() || !journals.at_work.empty();
+        text = tried ? "no launch ended as it should\n"
+               : journals.processes > 0
+                   ? "no kernel was launched\n"
+                   : "no kernel was launched through the shared CUDA runtime (what a script starts "
+                     "needs it, too: nvcc -cudart shared)\n";
     }
     for (std::size_t i = 0; i < journals.profiles.size() && !journals.shapes.empty(); ++i)
         text += (i == 0 ? "" : "\n") + table_of(journals, i);

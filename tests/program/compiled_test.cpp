@@ -111,7 +111,7 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
     const std::string& path = compiled().path("faults", shared);
     if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
     const std::vector<Fault> faults = {
-        {"nothing", {}, {"did not use CUDA's runtime"}},
+        {"nothing", {}, {"no kernel was launched"}},
         {"exit", {}, {}, 17},
         {"outside",
          {"launch: cudaSuccess\nsynchronize: cudaErrorIllegalAddress", "malloc: cudaErrorIllegal"},

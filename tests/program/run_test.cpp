@@ -110,6 +110,22 @@ TEST(ProgramRun, SeveralGpusFromOneExecution) {
     EXPECT_EQ(json["kernels"][0]["kernel"], "sums");
 }
 
+// What the program does with descriptors that it has not opened is its own affair.
+TEST(ProgramRun, AProgramMayCloseAllFiles) {
+    const test::TemporaryFolder folder;
+    const std::string own = (folder.path / "own").string();
+    const ProgramRun run = run_host({"closes", own});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("2 launches"));
+    EXPECT_EQ(read_text_file(own), "its own\n");
+}
+
+TEST(ProgramRun, AnExitCodeIsNoSignal) {
+    const ProgramRun run = run_host({"code", "200"});
+    EXPECT_EQ(run.exit_code, 200);
+    EXPECT_THAT(run.err, Not(HasSubstr("signal")));
+}
+
 TEST(ProgramRun, AFolderKeepsJsonAndCsv) {
     const test::TemporaryFolder folder;
     const fs::path kept = folder.path / "run";
@@ -173,7 +189,7 @@ TEST(ProgramRun, AProgramWithoutCudaRunsAndIsToldSo) {
         run_program({"run", "--profile", turing, "--", "sh", "-c", "echo $0; exit 3"});
     EXPECT_EQ(run.exit_code, 3);
     EXPECT_EQ(run.out, "sh\n");
-    EXPECT_THAT(run.err, HasSubstr("did not use CUDA's runtime"));
+    EXPECT_THAT(run.err, HasSubstr("no kernel was launched"));
 }
 
 // The program alone, with nobody who has started it for the library.

@@ -36,6 +36,12 @@ __global__ void in_turn(int* x, int n) {
     if (i < n) x[i] = other;
 }
 
+// Most groups of a launch have nothing to do.
+__global__ void first_of_many(int* words, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) words[i] += i;
+}
+
 int main() {
     __half2 *x, *y;
     OK(cudaMallocManaged(&x, 32 * sizeof(__half2)));
@@ -64,5 +70,10 @@ int main() {
     for (int i = 0; i < n; ++i) EXPECT(words[i] == n - 1 - i);
     EXPECT(cudaLaunchCooperativeKernel(in_turn, dim3(100000), dim3(64), arguments, 0, nullptr) ==
            cudaErrorCooperativeLaunchTooLarge);
+
+    for (int i = 0; i < 1024; ++i) words[i] = 1;
+    first_of_many<<<200, 128>>>(words, 690);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 1024; ++i) EXPECT(words[i] == (i < 690 ? i + 1 : 1));
     return passed();
 }
