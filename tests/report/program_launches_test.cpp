@@ -61,7 +61,7 @@ TEST(ProgramLaunches, KnownTimesAreAddedAndUnknownOnesAreTold) {
     EXPECT_THAT(text, HasSubstr("not known"));
     EXPECT_THAT(text, HasSubstr("cold: the profile lacks it"));
     EXPECT_THAT(text, HasSubstr("cold of (4,2) × (32,8) was at work when the program ended"));
-    EXPECT_THAT(text, HasSubstr("whose time they take: heat (2); --all"));
+    EXPECT_THAT(text, HasSubstr("fewer instructions: heat (2); --all"));
     EXPECT_THAT(text, HasSubstr("refused: cudaGraphCreate"));
     EXPECT_THAT(text, HasSubstr("copied: 6.4 kB memset in 2"));
 
