@@ -166,11 +166,14 @@ void tune(const Options& options) {
     const report::RankedSpace ranked{space, tuned, ranking};
     if (tuned.stopped && tuned.rows.empty()) limit.require_time();
     limit.end_line();
-    if (ranking.order.empty() && !tuned.stopped)
-        throw InputError(fmt::format("no configuration can be predicted; the first: {}",
-                                     tuned.rows.front().refusal));
     if (!options.output.empty())
         write_text_file(options.output, content_of(options, ranked), Overwrite::yes);
+    if (ranking.order.empty() && !tuned.stopped) {
+        std::error_code none;
+        if (!options.output.empty()) fs::remove(how.journal, none);
+        throw InputError(fmt::format("no configuration can be predicted; the first: {}",
+                                     tuned.rows.front().refusal));
+    }
     print(options, ranked);
     if (!options.plot.empty() && !ranking.order.empty())
         report::write_plot(options.plot, report::tuned_plot(ranked), options.force);

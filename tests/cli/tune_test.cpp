@@ -271,10 +271,13 @@ TEST(Tune, WithNothingPredictedTheFirstReasonIsTold) {
     if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
     const Files files;
     write_text_file(files.path("blur.cu"), "broken", Overwrite::yes);
-    const ProgramRun ran = files.tune();
+    const std::string all = files.path("all.json");
+    const ProgramRun ran = files.tune({"-o", all});
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_THAT(ran.err, HasSubstr("no configuration can be predicted; the first: "));
     EXPECT_THAT(ran.err, Not(HasSubstr("Internal")));
+    EXPECT_THAT(read_text_file(all), HasSubstr("does not compile"));
+    EXPECT_FALSE(std::filesystem::exists(all + ".journal"));
 }
 
 TEST(Tune, DrawsTheTunablesThatMatter) {
