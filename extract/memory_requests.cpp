@@ -221,25 +221,30 @@ void SharedPattern::add(const isa::MemoryAccess& access, MemoryCounts& counts) {
             static_cast<std::uint32_t>(access.addresses[lane] - access.addresses[0]);
 }
 
-void add_shared_request(MemoryCounts& counts, const isa::MemoryAccess& access,
-                        SharedPattern& pattern) {
-    if (access.active == 0) return;
+namespace {
+
+// What requests to any memory have; at least one lane is active.
+void add_lanes(MemoryCounts& counts, const isa::MemoryAccess& access) {
     const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
     ++counts.requests;
     counts.lanes += lanes;
     counts.bytes_asked += lanes * access.bytes;
     if (access.kind == isa::AccessKind::atomic) counts.same_address += most_at_one_address(access);
+}
+
+}  // namespace
+
+void add_shared_request(MemoryCounts& counts, const isa::MemoryAccess& access,
+                        SharedPattern& pattern) {
+    if (access.active == 0) return;
+    add_lanes(counts, access);
     if (!pattern.add_if_same(access, counts)) pattern.add(access, counts);
 }
 
 void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
                  const RequestLines& touched) {
     if (access.active == 0) return;
-    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
-    ++counts.requests;
-    counts.lanes += lanes;
-    counts.bytes_asked += lanes * access.bytes;
-    if (access.kind == isa::AccessKind::atomic) counts.same_address += most_at_one_address(access);
+    add_lanes(counts, access);
     counts.lines += touched.lines().size();
     for (const RequestLines::Line& line : touched.lines())
         counts.sectors += static_cast<std::uint64_t>(std::popcount(line.sectors));

@@ -41,6 +41,23 @@ std::uint64_t shared_begin_of(const isa::Kernel& kernel, int architecture) {
     return static_cast<std::uint64_t>(isa::own_shared_bytes(kernel, architecture) + system);
 }
 
+void add(std::vector<MemorySite>& sum, const std::vector<MemorySite>& more) {
+    for (const MemorySite& one : more) {
+        const auto same = [&](const MemorySite& other) {
+            return other.instruction == one.instruction && other.space == one.space;
+        };
+        const auto found = std::ranges::find_if(sum, same);
+        if (found != sum.end())
+            found->counts += one.counts;
+        else
+            sum.push_back(one);
+    }
+    std::ranges::stable_sort(
+        sum, {}, [](const MemorySite& site) { return std::pair(site.instruction, site.space); });
+}
+
+}  // namespace
+
 void add(isa::Execution& sum, const isa::Execution& one) {
     if (sum.counts.empty()) {
         sum = one;
@@ -59,23 +76,6 @@ void add(isa::Execution& sum, const isa::Execution& one) {
     sum.printed += one.printed;
     sum.in_order = sum.in_order || one.in_order;
 }
-
-void add(std::vector<MemorySite>& sum, const std::vector<MemorySite>& more) {
-    for (const MemorySite& one : more) {
-        const auto same = [&](const MemorySite& other) {
-            return other.instruction == one.instruction && other.space == one.space;
-        };
-        const auto found = std::ranges::find_if(sum, same);
-        if (found != sum.end())
-            found->counts += one.counts;
-        else
-            sum.push_back(one);
-    }
-    std::ranges::stable_sort(
-        sum, {}, [](const MemorySite& site) { return std::pair(site.instruction, site.space); });
-}
-
-}  // namespace
 
 PlanRun::PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_view ptx,
                  BufferStore* store)

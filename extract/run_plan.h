@@ -60,6 +60,9 @@ struct LaunchResult {
     std::set<Race> races;
 };
 
+// Counts of one execution beside those of another of the same kernel, or of none yet.
+void add(isa::Execution& sum, const isa::Execution& one);
+
 class PlanRun {
 public:
     // Makes buffers and looks at every launch: names, arguments, limits. `cubin` and `plan` have to

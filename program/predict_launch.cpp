@@ -156,8 +156,8 @@ public:
     void execute_unwatched() {
         isa::ExecutionOptions options = launch_.options;
         if (done_ > 0) options.groups = others({0});
-        add(isa::execute(*launch_.module, *launch_.kernel, launch_.shape, launch_.parameters,
-                         options));
+        extract::add(execution_, isa::execute(*launch_.module, *launch_.kernel, launch_.shape,
+                                              launch_.parameters, options));
         ended_ = true;
     }
 
@@ -178,32 +178,13 @@ private:
         isa::ExecutionOptions options = launch_.options;
         options.groups = groups;
         try {
-            add(isa::execute(*launch_.module, *launch_.kernel, launch_.shape, launch_.parameters,
-                             options, &watched));
+            extract::add(execution_, isa::execute(*launch_.module, *launch_.kernel, launch_.shape,
+                                                  launch_.parameters, options, &watched));
         } catch (...) {
             throw ExecutionThrew{std::current_exception()};
         }
         done_ += groups.empty() ? launch_groups() : groups.size();
         ended_ = done_ >= launch_groups();
-    }
-
-    void add(isa::Execution one) {
-        if (execution_.counts.empty()) {
-            execution_ = std::move(one);
-            return;
-        }
-        for (std::size_t i = 0; i < execution_.counts.size(); ++i) {
-            execution_.counts[i].warps += one.counts[i].warps;
-            execution_.counts[i].lanes += one.counts[i].lanes;
-        }
-        execution_.groups += one.groups;
-        execution_.warps += one.warps;
-        execution_.warp_instructions += one.warp_instructions;
-        execution_.lane_instructions += one.lane_instructions;
-        execution_.branches += one.branches;
-        execution_.divergent_branches += one.divergent_branches;
-        execution_.printed += one.printed;
-        execution_.in_order = execution_.in_order || one.in_order;
     }
 
     const LaunchToPredict& launch_;

@@ -51,15 +51,20 @@ HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
     return held;
 }
 
+std::optional<ScoredTime> scored(const PredictedConfiguration& row, std::size_t model) {
+    if (!row.predicted[model]) return std::nullopt;
+    ScoredTime time{.measured = row.measured, .predicted = *row.predicted[model]};
+    if (model == 0 && row.interval) {
+        time.low = row.interval->low;
+        time.high = row.interval->high;
+    }
+    return time;
+}
+
 std::vector<ScoredTime> scored(const HeldAgainst& held, std::size_t model) {
     std::vector<ScoredTime> times;
     for (const PredictedConfiguration& row : held.rows)
-        if (row.predicted[model]) {
-            times.push_back({.measured = row.measured, .predicted = *row.predicted[model]});
-            if (model > 0 || !row.interval) continue;
-            times.back().low = row.interval->low;
-            times.back().high = row.interval->high;
-        }
+        if (const auto time = scored(row, model)) times.push_back(*time);
     return times;
 }
 

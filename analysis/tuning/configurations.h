@@ -52,6 +52,8 @@ HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
                          std::span<const std::size_t> drawn, const GpuProfile& profile,
                          const HeldOptions& options);
 
+// Absent: the model predicts none. With the interval, which is the first model's.
+std::optional<ScoredTime> scored(const PredictedConfiguration& row, std::size_t model);
 // Of the rows that the model predicts.
 std::vector<ScoredTime> scored(const HeldAgainst& held, std::size_t model);
 

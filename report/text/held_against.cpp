@@ -54,14 +54,7 @@ TextTable scores_table(const std::string& what) {
 std::map<std::string, std::vector<ScoredTime>> by_limiter(const HeldAgainst& held) {
     std::map<std::string, std::vector<ScoredTime>> all;
     for (const PredictedConfiguration& row : held.rows)
-        if (row.predicted[0]) {
-            ScoredTime one{.measured = row.measured, .predicted = *row.predicted[0]};
-            if (row.interval) {
-                one.low = row.interval->low;
-                one.high = row.interval->high;
-            }
-            all[row.limiter].push_back(one);
-        }
+        if (const auto time = scored(row, 0)) all[row.limiter].push_back(*time);
     return all;
 }
 
