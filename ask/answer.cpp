@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ask/assumed_latency.h"
+#include "ask/instruction_fetch.h"
 #include "ask/interval.h"
 #include "ask/kernel_memory.h"
 #include "ask/kernels_in.h"
@@ -295,6 +296,7 @@ std::shared_ptr<const Priced> priced(const Ready& ready, Kernel told) {
     if (ready.code()) one.sample_error = ready.code()->seen.standard_error;
     GpuProfile& profile = one.memory.profile;
     const Kernel& kernel = one.memory.kernel;
+    add_notes(one.notes, limit_by_fetch(kernel, profile));
     if (ready.changes.substitutes == Strength::of_class && prices(one.told, ready.memory))
         add_notes(one.notes, take_classes(kernel, profile, ready.offered, {}, Wide::by_pass));
     if (ready.memory.pricing != MemoryPricing::none)
@@ -400,10 +402,11 @@ Notes notes_of(const Ready& ready, const Notes& fitted, const Told& told, const 
     constexpr double worth_telling = 0.05;  // of the time
     const auto& launch = told.problem ? told.problem->gpu().launch_seconds : std::nullopt;
     if (launch && *launch > worth_telling * made.seconds)
-        all.push_back({Kind::model,
+        all.push_back({Kind::launch,
                        fmt::format("{:.3g} us of the time are the launch itself", 1e6 * *launch)});
     add_notes(all, Kind::unused, unused_memory(model, run.behaviour));
     add_notes(all, too_short(ready, told.launch, made.cycles));
+    std::ranges::stable_sort(all, {}, [](const Note& one) { return rank(one.kind); });
     return all;
 }
 

@@ -30,6 +30,8 @@ struct Note {
         fitted,  // to the profile's limits
         reuse,
         memory,  // its levels, and what they cost
+        launch,  // its overhead is much of the time
+        fetch,   // code that the instruction cache does not hold
         // What makes it doubtful.
         weak,       // values that measurements did not determine
         too_short,  // for the longest warp
@@ -50,6 +52,40 @@ using Notes = std::vector<Note>;
 
 // The options of the question say these; all others the reader has to be told.
 constexpr bool asked_for(Note::Kind kind) { return kind <= Note::Kind::assumed_latency; }
+
+// How much a note may change what a reader makes of a prediction: 0 the most.
+constexpr int rank(Note::Kind kind) {
+    using Kind = Note::Kind;
+    switch (kind) {
+        case Kind::too_short:
+        case Kind::classes:
+        case Kind::weak:
+        case Kind::of_class:
+        case Kind::architecture:
+        case Kind::fetch:
+        case Kind::launch:
+            return 0;
+        case Kind::use:
+        case Kind::what_if:
+        case Kind::assumed_latency:
+        case Kind::assumption:
+        case Kind::substitute:
+        case Kind::fitted:
+            return 1;
+        case Kind::sample:
+        case Kind::reuse:
+        case Kind::unused:
+        case Kind::code:
+            return 2;
+        case Kind::occupancy:
+        case Kind::compiler:
+        case Kind::memory:
+            return 3;
+        case Kind::model:
+            return 4;
+    }
+    return 4;
+}
 
 inline const std::string& text(const Note& note) { return note.sentence; }
 

@@ -145,11 +145,12 @@ fs::path shipped_profile(const std::string& name) {
     std::vector<std::string> shelf;
     for (const ShelfCard& card : built_in_shelf().cards) shelf.push_back(card.id);
     if (name.starts_with(shelf_prefix)) {
-        if (built_in_shelf().card(shelf_name(name)) == nullptr)
-            throw InputError(name, {}, {},
-                             fmt::format("no card of the shelf; near: {}",
-                                         fmt::join(near_names(shelf_name(name), shelf), ", ")));
-        return name;
+        if (built_in_shelf().card(shelf_name(name)) != nullptr) return name;
+        const std::vector<std::string> near = near_names(shelf_name(name), shelf);
+        throw InputError(
+            name, {}, {},
+            fmt::format("no card of the shelf; {}: {}", near.empty() ? "there are" : "near",
+                        fmt::join(near.empty() ? shelf : near, ", ")));
     }
     std::vector<fs::path> files = shipped_profiles();
     std::ranges::copy(beside_kernels(FileKind::profile), std::back_inserter(files));

@@ -124,6 +124,16 @@ constexpr double most_starts_per_cycle(int warp_size) {
     return warp_size * warps < lanes ? lanes / warp_size : warps;
 }
 
+// What a core keeps of its machine code; absent = not known, and then it costs nothing.
+struct InstructionCache {
+    std::optional<double> bytes;
+    // From behind it [bytes of code per cycle and core].
+    std::optional<double> bytes_per_cycle;
+    std::string reference;
+
+    bool operator==(const InstructionCache&) const = default;
+};
+
 struct GpuProfile {
     DeviceIdentity device;
     int cores = 0;        // P
@@ -131,6 +141,7 @@ struct GpuProfile {
     double clock_hz = 0;  // f
     Limits limits;
     Issue issue;
+    InstructionCache instruction_cache;
     Overheads overheads;
     std::vector<Subsystem> subsystems;            // in file order
     std::vector<InstructionTiming> instructions;  // in file order

@@ -106,6 +106,9 @@ struct Kernel {
     std::optional<Launch> launch;
     std::optional<Order> order;           // how it is meant to be predicted; absent: nothing said
     std::optional<MemoryContext> memory;  // present where an instruction's memory tells of reuse
+    // The share of the executed instructions that a cache of so many bytes of machine code holds
+    // when they are executed again; empty: not told, or all fit in a small one.
+    Reuse code = {};
     // Present only with a launch, whose groups are as large. Absent: each group has warps of all
     // programs, by their shares.
     std::optional<GroupKinds> groups = {};

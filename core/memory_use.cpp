@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace occupipe {
@@ -14,6 +15,32 @@ double share_at(const Reuse& reuse, double bytes) {
         share = point.share;
     }
     return share;
+}
+
+double share_beyond(const Reuse& reuse, double bytes) {
+    double beyond = 0, before = 0;
+    for (const ReusePoint& point : reuse) {
+        beyond +=
+            (point.share - before) * std::max(0.0, 1 - bytes / static_cast<double>(point.bytes));
+        before = point.share;
+    }
+    return beyond;
+}
+
+std::optional<std::string> fault_of(const Reuse& reuse) {
+    const ReusePoint* before = nullptr;
+    for (const ReusePoint& point : reuse) {
+        if (point.bytes < 1 || !(point.share > 0 && point.share <= 1))
+            return fmt::format(
+                "[{}, {}]: bytes must be at least 1 and the share above 0 and at "
+                "most 1",
+                point.bytes, point.share);
+        if (before && (point.bytes <= before->bytes || point.share <= before->share))
+            return fmt::format("[{}, {}]: both must be above those of the entry before it",
+                               point.bytes, point.share);
+        before = &point;
+    }
+    return std::nullopt;
 }
 
 std::string_view to_string(MemoryOrder order) {
@@ -40,21 +67,8 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
     };
     const auto reuse = [](const char* key,
                           const std::optional<Reuse>& points) -> std::optional<MemoryFault> {
-        if (!points) return std::nullopt;
-        const ReusePoint* before = nullptr;
-        for (const ReusePoint& point : *points) {
-            if (point.bytes < 1 || !(point.share > 0 && point.share <= 1)) {
-                return MemoryFault{key, fmt::format("[{}, {}]: bytes must be at least 1 and the "
-                                                    "share above 0 and at most 1",
-                                                    point.bytes, point.share)};
-            }
-            if (before && (point.bytes <= before->bytes || point.share <= before->share)) {
-                return MemoryFault{
-                    key, fmt::format("[{}, {}]: both must be above those of the entry before it",
-                                     point.bytes, point.share)};
-            }
-            before = &point;
-        }
+        if (points)
+            if (const auto reason = fault_of(*points)) return MemoryFault{key, *reason};
         return std::nullopt;
     };
     std::optional<MemoryFault> fault;

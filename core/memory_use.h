@@ -25,6 +25,13 @@ using Reuse = std::vector<ReusePoint>;  // empty: nothing is found, however larg
 // The share that a cache of so many bytes finds.
 double share_at(const Reuse& reuse, double bytes);
 
+// The share that a cache which replaces lines at random would not find: of what comes again after
+// D bytes, 1 - bytes / D.
+double share_beyond(const Reuse& reuse, double bytes);
+
+// Why points cannot be. Absent: they can.
+std::optional<std::string> fault_of(const Reuse& reuse);
+
 // Means over the executions of one instruction by a warp. Global and local memory: sectors of 32
 // bytes; shared memory: passes. An instruction that copies from one to the other has both; one that
 // was executed without any active lane has neither.

@@ -56,6 +56,14 @@ void describe(Io& io, std::type_identity<Issue>) {
 }
 
 template <class Io>
+void describe(Io& io, std::type_identity<InstructionCache>) {
+    using T = InstructionCache;
+    io("bytes", &T::bytes, {.merge = Merge::first});
+    io("bytes_per_cycle", &T::bytes_per_cycle, {.merge = Merge::first});
+    io("reference", &T::reference, {.fault = &control_character_fault, .merge = Merge::first});
+}
+
+template <class Io>
 void describe(Io& io, std::type_identity<Overheads>) {
     using T = Overheads;
     io("launch_seconds", &T::launch_seconds,
@@ -223,6 +231,7 @@ void describe(Io& io, std::type_identity<GpuProfile>) {
        {.required = true, .range = clock_rate, .label = "clock", .unit = "Hz"});
     io.record("limits", &T::limits, {.label = "limits"});
     io.record("issue", &T::issue);
+    io.record("instruction_cache", &T::instruction_cache);
     io.record("overheads", &T::overheads);
     io.named("subsystems", &T::subsystems,
              {.required = true, .alike = [](const Subsystem& a, const Subsystem& b) {

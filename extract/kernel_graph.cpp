@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/group_shares.h"
+#include "extract/code_reuse.h"
 #include "extract/naming.h"
 
 namespace occupipe::extract {
@@ -362,6 +363,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     std::vector<std::int32_t> program_of(stands.size(), -1);
     std::vector<StreamInstruction> instructions = streams.instructions;
     double own = 0;
+    CodeReuse code_reuse(streams.instructions, machine_code);
     for (std::size_t i = 0; i < streams.classes.size(); ++i) {
         const WarpClass& one = streams.classes[i];
         const double share = stand_for[i] / warps;
@@ -374,6 +376,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
                                   .taken = taken});
         if (!taken) continue;
         program_of[i] = static_cast<std::int32_t>(result.kernel.warps.size());
+        code_reuse.add(one.stream, share);
         ExtractedClass& found = result.classes.back();
         if (!agree) {
             found.barriers_added = std::max<std::int64_t>(usual - counts[i], 0);
@@ -406,6 +409,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
         result.kernel.launch.emplace().group_warps =
             static_cast<int>(result.kernel.groups->kinds.front().size());
     }
+    result.kernel.code = code_reuse.points();
     result.represented = own / executed;
     validate(result.kernel);
     return result;

@@ -63,6 +63,11 @@ public:
                           .schedulers = architecture_.schedulers,
                           .policy = {},
                           .select = {}};
+        for (const ShelfInstructionCache& cache : shelf_.instruction_caches)
+            if (std::ranges::find(cache.capabilities, card_.capability) != cache.capabilities.end())
+                profile_.instruction_cache = {.bytes = cache.bytes,
+                                              .bytes_per_cycle = cache.bytes_per_cycle,
+                                              .reference = cache.source};
         for (const ShelfUnit& unit : shelf_.units)
             profile_.subsystems.push_back({.name = unit.name, .scope = scope_of(unit.name)});
         for (const ShelfInstruction& row : shelf_.instructions)

@@ -48,6 +48,13 @@ struct ShelfArchitecture {
     std::string source, why;
 };
 
+struct ShelfInstructionCache {
+    std::vector<std::string> capabilities;
+    double bytes = 0;
+    std::optional<double> bytes_per_cycle;  // from beyond it
+    std::string source;
+};
+
 enum class ShelfLevel : std::uint8_t { shared, first, second, dram };
 
 // A kind of machine instruction, whose names share λ and Λ.
@@ -84,6 +91,7 @@ struct Shelf {
     double neighbour = 0, substitute = 0, code = 0;  // widening, relative
     std::vector<ShelfUnit> units;
     std::vector<ShelfArchitecture> architectures;
+    std::vector<ShelfInstructionCache> instruction_caches;
     std::vector<ShelfInstruction> instructions;
     std::vector<ShelfCard> cards;
     std::vector<ShelfReached> reached, launches;

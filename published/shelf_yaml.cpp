@@ -75,7 +75,7 @@ public:
         const DocumentNode& root = document_.root();
         document_.only_keys(root,
                             {"format", "sources", "spreads", "widened", "units", "architectures",
-                             "instructions", "cards", "reached", "launches"});
+                             "instruction_caches", "instructions", "cards", "reached", "launches"});
         require_format(document_, shelf_format);
         const auto part = [&](std::string_view key) -> const DocumentNode& {
             return document_.required(root, key);
@@ -89,6 +89,8 @@ public:
         for (const DocumentNode& node : document_.entries(part("units"))) read_unit(node);
         for (const DocumentNode& node : document_.items(part("architectures")))
             read_architecture(node);
+        for (const DocumentNode& node : document_.items(part("instruction_caches")))
+            read_instruction_cache(node);
         for (const DocumentNode& node : document_.items(part("instructions")))
             read_instruction(node);
         for (const DocumentNode& node : document_.entries(part("cards"))) read_card(node);
@@ -166,6 +168,19 @@ private:
         one.source = source_of(node);
         one.why = text(document_, node, "why");
         out_.architectures.push_back(std::move(one));
+    }
+
+    void read_instruction_cache(const DocumentNode& node) {
+        document_.only_keys(node, {"capability", "bytes", "bytes_per_cycle", "source", "why"});
+        ShelfInstructionCache cache;
+        for (const DocumentNode& one : document_.items(document_.required(node, "capability")))
+            cache.capabilities.push_back(document_.text(one));
+        cache.bytes = positive(document_, node, "bytes");
+        if (Document::find(node, "bytes_per_cycle") != nullptr)
+            cache.bytes_per_cycle = positive(document_, node, "bytes_per_cycle");
+        cache.source = source_of(node);
+        text(document_, node, "why");
+        out_.instruction_caches.push_back(std::move(cache));
     }
 
     void read_instruction(const DocumentNode& node) {

@@ -30,8 +30,8 @@ public:
             document_.fail(format, fmt::format("unknown format '{}'; expected {}", format.text,
                                                kernel_format));
         }
-        document_.only_keys(root, {"format", "name", "order", "memory", "instructions", "warps",
-                                   "launch", "groups"});
+        document_.only_keys(root, {"format", "name", "order", "memory", "code", "instructions",
+                                   "warps", "launch", "groups"});
         Kernel kernel;
         kernel.name = document_.text(document_.required(root, "name"));
         if (const DocumentNode* order = Document::find(root, "order")) {
@@ -39,6 +39,10 @@ public:
         }
         if (const DocumentNode* memory = Document::find(root, "memory")) {
             kernel.memory = memory_context(*memory);
+        }
+        if (const DocumentNode* code = Document::find(root, "code")) {
+            kernel.code = reuse_of(*code);
+            if (const auto fault = fault_of(kernel.code)) document_.fail(*code, *fault);
         }
         if (const DocumentNode* warps = Document::find(root, "warps")) {
             if (const DocumentNode* instructions = Document::find(root, "instructions")) {
@@ -272,12 +276,15 @@ private:
     const Document& document_;
 };
 
-void add_reuse(std::string& text, const char* key, const std::optional<Reuse>& reuse) {
-    if (!reuse) return;
+std::string reuse_text(const Reuse& reuse) {
     std::vector<std::string> points;
-    for (const ReusePoint& point : *reuse)
+    for (const ReusePoint& point : reuse)
         points.push_back(fmt::format("[{}, {}]", point.bytes, yaml_number(point.share)));
-    text += fmt::format(", {}: [{}]", key, fmt::join(points, ", "));
+    return fmt::format("[{}]", fmt::join(points, ", "));
+}
+
+void add_reuse(std::string& text, const char* key, const std::optional<Reuse>& reuse) {
+    if (reuse) text += fmt::format(", {}: {}", key, reuse_text(*reuse));
 }
 
 std::string memory_text(const MemoryUse& use) {
@@ -385,6 +392,9 @@ std::string format_kernel(const Kernel& kernel) {
     }
     if (kernel.memory) {
         text += fmt::format("memory: {}\n", memory_text(*kernel.memory));
+    }
+    if (!kernel.code.empty()) {
+        text += fmt::format("code: {}\n", reuse_text(kernel.code));
     }
     if (kernel.warps.size() == 1 && kernel.warps.front().share == 1) {
         text += "instructions:\n" + list_lines(kernel.warps.front().instructions, 2);

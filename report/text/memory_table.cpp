@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -43,6 +45,32 @@ std::optional<double> share_of_time(const MemoryRow& row, const Prediction* pred
     return row.executions * row.cpi->value * prediction->warps_per_cycle;
 }
 
+// Unrolled code has thousands; these tell where the time goes.
+constexpr std::size_t most_rows = 24;
+
+double cycles(const MemoryRow& row) { return row.cpi ? row.executions * row.cpi->value : 0; }
+
+// Those that take the most of their units' time, in program order; the others' number and cycles.
+struct Rows {
+    std::vector<MemoryRow> shown;
+    std::size_t others = 0;
+    double other_cycles = 0;
+};
+Rows longest(std::vector<MemoryRow> rows) {
+    Rows found;
+    if (rows.size() <= most_rows) return {.shown = std::move(rows)};
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return cycles(rows[i]); });
+    found.others = rows.size() - most_rows;
+    for (std::size_t i = most_rows; i < order.size(); ++i)
+        found.other_cycles += cycles(rows[order[i]]);
+    order.resize(most_rows);
+    std::ranges::sort(order);
+    for (const std::size_t i : order) found.shown.push_back(std::move(rows[i]));
+    return found;
+}
+
 // Whether the instruction's accesses go through this level.
 bool answers(const MemoryRow& row, std::size_t level) {
     const bool of_core = analysis::memory_levels()[level].sharer == analysis::Sharer::core;
@@ -68,7 +96,8 @@ std::string memory_table(const PricedMemory& priced, const Prediction* predictio
         table.align.push_back(Align::right);
     }
     const auto number = [](double value) { return fmt::format("{:.4g}", value); };
-    for (const MemoryRow& row : merged(priced)) {
+    const Rows rows = longest(merged(priced));
+    for (const MemoryRow& row : rows.shown) {
         const bool sectors = row.use.sectors > 0, passes = row.use.passes > 0;
         std::vector<std::string> cells = {fmt::format("{} {}", row.id, row.op),
                                           row.at,
@@ -89,6 +118,13 @@ std::string memory_table(const PricedMemory& priced, const Prediction* predictio
         table.rows.push_back(std::move(cells));
     }
     std::string text = "Memory, per execution by a warp\n" + plain_text(table);
+    if (rows.others > 0) {
+        text += fmt::format("and {} more instructions", rows.others);
+        if (prediction)
+            text += fmt::format(", {} of the time together, none of them more than the least above",
+                                percent(rows.other_cycles * prediction->warps_per_cycle));
+        text += "; --json has all\n";
+    }
     if (priced.dram_ratio)
         text += fmt::format("R = {:.4g} bytes from and to DRAM per byte asked of global memory\n",
                             *priced.dram_ratio);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "report/text/text_table.h"
 
@@ -223,12 +224,19 @@ std::string to_text(const PredictionSet& set) {
                                    matrix ? model_matrix(set, launches) : prediction_table(set));
     const auto assumptions = assumptions_of(set);
     if (!assumptions.empty()) text += '\n';
-    for (const auto& [assumption, sharing] : assumptions) {
+    // Of one model the most important ones: they come first.
+    constexpr std::size_t most = 5;
+    const std::size_t shown =
+        models == 1 && assumptions.size() > most + 1 ? most : assumptions.size();
+    for (const auto& [assumption, sharing] : std::span(assumptions).first(shown)) {
         const bool everyone = sharing.size() > 1 && sharing.size() == models;
         text += fmt::format("{}: {}.\n",
                             everyone ? "all of them" : fmt::format("{}", fmt::join(sharing, ", ")),
                             assumption);
     }
+    if (shown < assumptions.size())
+        text +=
+            fmt::format("and {} more, less important ones (--json)\n", assumptions.size() - shown);
     return text;
 }
 
