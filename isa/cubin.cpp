@@ -174,7 +174,7 @@ std::vector<Relocation> read_relocations(const Section& section,
 // value or size.
 namespace note {
 constexpr std::uint8_t sized = 4, half = 3, byte = 2;
-constexpr std::uint8_t parameter_bank = 0x0a, frame_size = 0x11, min_stack_size = 0x12,
+constexpr std::uint8_t most_threads = 0x05, parameter_bank = 0x0a, frame_size = 0x11, min_stack_size = 0x12,
                        parameter = 0x17, parameter_bytes = 0x19, register_count = 0x2f,
                        cluster = 0x3d, barrier_count = 0x4c;
 }  // namespace note
@@ -223,6 +223,10 @@ void read_own_notes(const Bytes& notes, Kernel& kernel) {
             kernel.bank_0_bytes = size;
         } else if (attribute == note::barrier_count && value.size() == 0) {
             kernel.barriers = static_cast<std::uint8_t>(size);
+        } else if (attribute == note::most_threads && value.size() == 12) {
+            // By dimension; only the product counts.
+            kernel.most_threads = std::uint64_t{value.at<std::uint32_t>(0)} *
+                                  value.at<std::uint32_t>(4) * value.at<std::uint32_t>(8);
         } else if (attribute == note::cluster && value.size() == 12) {
             kernel.cluster = {value.at<std::uint32_t>(0), value.at<std::uint32_t>(4),
                               value.at<std::uint32_t>(8)};

@@ -54,6 +54,7 @@ struct Kernel {
     std::optional<std::int64_t> bank_0_base;   // where the parameters begin in constant bank 0
     std::optional<std::int64_t> bank_0_bytes;  // that the parameters take there
     std::optional<std::array<std::uint32_t, 3>> cluster;  // groups of one (__cluster_dims__)
+    std::optional<std::uint64_t> most_threads;            // of a group (__launch_bounds__)
     std::vector<Parameter> parameters;                    // by ordinal
     std::vector<SourceLine> lines;  // by address; empty where the file does not tell
 };

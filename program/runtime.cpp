@@ -150,7 +150,6 @@ void Runtime::load(Module& module) {
             journal().note(module.code->note);
     } catch (const InputError& error) {
         module.why_not = error.what();
-        tell(module.why_not);
         throw CudaFailure(CudaError::no_kernel_image_for_device, module.why_not);
     }
     place_managed(&module);

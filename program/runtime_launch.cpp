@@ -85,6 +85,11 @@ void Runtime::check(const Function& function, const isa::Kernel& kernel,
     if (!within(configuration.grid, most_grid) || !within(configuration.block, most_block) ||
         threads > most_group_threads)
         throw CudaFailure(CudaError::invalid_configuration);
+    if (kernel.most_threads && threads > *kernel.most_threads)
+        throw CudaFailure(
+            CudaError::invalid_value,
+            fmt::format("kernel '{}' has __launch_bounds__ of {} threads a group, not {}",
+                        extract::readable_name(kernel.name), *kernel.most_threads, threads));
     const std::int64_t own =
         isa::own_shared_bytes(kernel, *function.module->code->file.cubin.architecture);
     const auto shared = static_cast<std::int64_t>(configuration.shared_bytes);

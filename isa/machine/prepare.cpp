@@ -568,6 +568,11 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
         throw InputError(fmt::format("kernel '{}': clusters of {} groups are not executed yet",
                                      kernel.name, fmt::join(*kernel.cluster, " x ")));
     }
+    if (kernel.most_threads && product(shape.block) > *kernel.most_threads) {
+        throw InputError(fmt::format("kernel '{}': {} threads a group are more than the {} of its "
+                                     "__launch_bounds__",
+                                     kernel.name, product(shape.block), *kernel.most_threads));
+    }
     Launch launch;
     launch.module = &module;
     launch.memory = &module.memory();

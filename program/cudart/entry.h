@@ -53,6 +53,7 @@ CudaError call(const char* name, Body body) {
         body(runtime);
     } catch (const CudaFailure& failure) {
         result = failure.error;
+        if (*failure.what() != '\0') runtime.tell(failure.what());
     } catch (const std::exception& error) {
         result = tell_failure(runtime, name, error);
     }

@@ -175,7 +175,8 @@ CudaError cudaFuncGetAttributes(FunctionAttributes* out, const void* handle) {
         out->local_bytes = static_cast<std::size_t>(kernel.stack_bytes.value_or(0));
         out->registers = kernel.registers.value_or(0);
         // As many whole warps as the registers of a core are enough for.
-        int threads = static_cast<int>(most_group_threads);
+        int threads = static_cast<int>(
+            std::min<std::uint64_t>(most_group_threads, kernel.most_threads.value_or(~0ULL)));
         while (threads > 0 && resident_groups(runtime, needs_of(function, kernel, threads, 0)) == 0)
             threads -= OccupancyLimits::warp_threads;
         out->most_threads = threads;

@@ -19,6 +19,8 @@ __global__ void store_wide(char* x) { *reinterpret_cast<double*>(x) = 1; }
 
 __global__ void claim(const float* x) { assert(x[threadIdx.x] == 0); }
 
+__global__ void __launch_bounds__(64) bounded(float* x) { x[threadIdx.x] = 1; }
+
 __global__ void for_ever(volatile int* x) {
     while (x[0] == 0) x[1] = x[1] + 1;
 }
@@ -83,6 +85,15 @@ int main(int count, char** words) {
     if (what == "copy") {
         char host[8] = {};
         tell("copy", cudaMemcpy(x + 999, host, 8, cudaMemcpyHostToDevice));
+    }
+    if (what == "bounds") {
+        bounded<<<1, 64>>>(x);
+        tell("launch", cudaGetLastError());
+        cudaFuncAttributes attributes;
+        tell("attributes", cudaFuncGetAttributes(&attributes, bounded));
+        std::printf("threads: %d\n", attributes.maxThreadsPerBlock);
+        bounded<<<2, 128>>>(x);
+        tell("launch", cudaGetLastError());
     }
     if (what == "graph") {
         cudaGraph_t graph;
