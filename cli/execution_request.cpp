@@ -84,8 +84,8 @@ void add_launch_options(const Command& command, ExecutionRequest& request,
             .type_name("sm_NN");
     add("--compiler option|--compiler-option", request.compiler_options,
         "Handed on to NVRTC, nvcc, ptxas or (OpenCL C) clang, such as -fmad=false, -DN=4 or\n"
-        "-Iinclude; may be repeated. Line numbers, CUDA's headers, the source's own folder\n"
-        "and what compile_commands.json says are there without it")
+        "-Iinclude (these two also alone); may be repeated. Line numbers, CUDA's headers, the\n"
+        "source's own folder and what compile_commands.json says are there without it")
         .type_name("OPTION")
         .one_value_each();
     add("--compiler clang|--clang", request.clang,

@@ -396,6 +396,23 @@ const CommandApp& command_of(const CommandApp& app, const std::vector<std::strin
     return static_cast<const CommandApp&>(*command);
 }
 
+// `-DN=4` and `-I include`, as compilers take them, are `--compiler option=`.
+void join_compiler_options(const CommandApp& command, std::vector<std::string>& words) {
+    constexpr std::string_view shown = "--compiler option";
+    if (std::ranges::none_of(command.names,
+                             [&](const auto& entry) { return entry.second.shown == shown; }))
+        return;
+    for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+        if (!words[i].starts_with("-D") && !words[i].starts_with("-I")) continue;
+        if (i > 0 && words[i - 1] == "--compiler-option") continue;  // its value already
+        if (words[i].size() == 2 && i + 1 < words.size()) {
+            words[i] += words[i + 1];
+            words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        }
+        words[i].insert(0, "--compiler.option=");
+    }
+}
+
 // `--cache l1=65536` and `--cache=l1=65536` in one word, "--cache.l1=65536".
 void join_names(const CommandApp& command, std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
@@ -464,6 +481,7 @@ bool Program::run(std::vector<std::string> words) const {
         try {
             const CommandApp& command = command_of(*app_, words);
             hint_at_names(app_->get_name(), command, words);
+            join_compiler_options(command, words);
             join_names(command, words);
             std::ranges::reverse(words);  // as CLI11 takes them
             app_->parse(std::move(words));

@@ -300,6 +300,12 @@ TEST_F(SourcesCompiled, OptionsOfTheProject) {
                                             "--args", "a=i32[1]", "--compiler-option", "-DMORE=2"});
     EXPECT_EQ(found.exit_code, 0) << found.err;
     EXPECT_THAT(found.err, HasSubstr("with -I" + (folder.path / "include").string()));
+    // As a compiler is told.
+    const ProgramRun alone =
+        execute(path, {"--arch", "sm_80", "--grid", "1", "--block", "1", "--args", "a=i32[1]",
+                       "-DMORE=2", "-I", (folder.path / "include").string()});
+    EXPECT_EQ(alone.exit_code, 0) << alone.err;
+    EXPECT_THAT(alone.out, HasSubstr("42"));
 }
 
 TEST_F(SourcesCompiled, HeadersOfOtherProjectsMayBeMissing) {
