@@ -3,7 +3,7 @@
 // and differentiation. Equations: J. Lemeire, J. G. Cornelis, L. Segers, "Microbenchmarks for GPU
 // characteristics: the occupancy roofline and the pipeline model" (PDP 2016) and Lemeire, Cornelis,
 // Konstantinidis, "Analysis of the analytical performance models for GPUs and extracting the
-// underlying pipeline model"; see docs/fitting.md.
+// underlying pipeline model"; see docs/background/fitting.md.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/reproductions.md itself: it is as the program makes it, has a row for every table and
-// figure, and each row's test exists.
+// docs/background/reproductions.md itself: it is as the program makes it, has a row for every table
+// and figure, and each row's test exists.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path root = OCCUPIPE_SOURCE_DIR;
-const fs::path folder = root / "docs/reproductions";
+const fs::path folder = root / "docs/background/reproductions";
 
-std::string page(std::string_view name = "reproductions.md") {
+std::string page(std::string_view name = "background/reproductions.md") {
     return read_text_file(root / "docs" / name);
 }
 
@@ -123,7 +123,7 @@ TEST(Reproductions, EveryTableAndFigureOfTheFourPapersHasItsRow) {
 TEST(Reproductions, EveryRowHasAStatusAndATestThatExists) {
     const std::set<std::string> statuses = {"reproduced", "in kind", "needs a GPU",
                                             "not reproducible"};
-    const std::regex link(R"(\[(\w+)\]\(\.\./(tests/[^)]+)\))");
+    const std::regex link(R"(\[(\w+)\]\(\.\./\.\./(tests/[^)]+)\))");
     int seen = 0;
     for (const auto& [paper, rows] : index_rows())
         for (const Row& row : rows) {
@@ -174,11 +174,11 @@ TEST(Reproductions, LinksLeadToTheirHeadingsAndPicturesToTheirFiles) {
 }
 
 TEST(Gpus, EveryProfileHasItsRow) {
-    const std::string text = page("gpus.md");
+    const std::string text = page("background/gpus.md");
     int profiles = 0;
     for (const auto& entry : fs::directory_iterator(root / "profiles"))
         if (entry.path().extension() == ".yaml") {
-            EXPECT_NE(text.find("(../profiles/" + entry.path().filename().string() + ")"),
+            EXPECT_NE(text.find("(../../profiles/" + entry.path().filename().string() + ")"),
                       std::string::npos)
                 << entry.path();
             ++profiles;
