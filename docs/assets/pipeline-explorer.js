@@ -181,6 +181,6 @@
     show();
   }
 
-  const root = document.getElementById('pipeline-explorer');
+  const root = document.getElementById('explorer');
   if (root) start(root);
 })();

@@ -24,7 +24,9 @@ def fault(where, what):
 
 
 def manual():
-    return sorted(p for p in (root / "docs").rglob("*.md")) + [root / "README.md"]
+    """Its hand-written pages: the reference is made and checked by its own programs."""
+    pages = [p for p in (root / "docs").rglob("*.md") if "reference" not in p.parts]
+    return sorted(p for p in pages if p.name != "file-formats.md") + [root / "README.md"]
 
 
 def blocks(page):

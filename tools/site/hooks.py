@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""MkDocs hooks: links from the manual to files of the checkout become the files' names."""
+"""MkDocs hooks: links from the manual to files of the checkout become the files' names, and pages
+of the reference that are not there are empty, so that the rest can be built without them."""
 
 import posixpath
 import re
 from pathlib import Path
 
+from mkdocs.structure.files import File
+
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
+
+
+REFERENCE = ["index", "commands", "instructions", "models", "profiles/index", "file-formats/index"]
+
+
+def on_files(files, config):
+    for name in REFERENCE:
+        path = f"reference/{name}.md"
+        if not files.get_file_from_path(path):
+            files.append(File.generated(config, path, content="# Not built\n"))
+    return files
 
 
 def on_page_markdown(markdown, page, config, files):
