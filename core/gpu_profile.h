@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A GPU as the Pipeline model sees it (docs/background/pipeline-model.md, sections 1 and 3).
+// A GPU as the Pipeline model sees it (docs/background/pipeline-model.md).
 #pragma once
 
 #include <cstdint>
