@@ -11,7 +11,9 @@ from mkdocs.structure.files import File
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 
 
-REFERENCE = ["index", "commands", "instructions", "models", "profiles/index", "file-formats/index"]
+FORMATS = ["index", "kernel", "launch-file", "measurements", "profile", "results", "search-space", "sweep", "workload"]
+REFERENCE = ["index", "commands", "earlier-names", "instructions", "models", "profiles/index"]
+REFERENCE += [f"file-formats/{name}" for name in FORMATS]
 
 
 def on_files(files, config):
