@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Machine code that is larger than what a core keeps of it (docs/pipeline-model.md, "Instruction
+// Machine code that is larger than what a core keeps of it (docs/background/memory.md, "Instruction
 // fetch").
 #pragma once
 

@@ -11,8 +11,8 @@ namespace occupipe::analysis {
 namespace {
 
 // What is left between predicted and measured times beside the profile's own errors, as a standard
-// deviation of the logarithm, by what limits. From the measurements of docs/real-gpus.md; it widens
-// intervals and moves no prediction.
+// deviation of the logarithm, by what limits. From the measurements of
+// docs/background/real-gpus.md; it widens intervals and moves no prediction.
 struct Dispersion {
     std::string_view limiter;
     double size;
@@ -28,7 +28,7 @@ double dispersion_of(std::string_view limiter) {
 }
 
 // A number whose error the profile does not tell is as uncertain as one that stands for another
-// (docs/shelf.md, "substitute").
+// (docs/background/shelf.md, "substitute").
 constexpr double untold = 0.25;
 
 double error_of(const Estimate& one) { return one.std_error.value_or(untold * one.value); }

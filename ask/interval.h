@@ -10,7 +10,8 @@
 namespace occupipe::analysis {
 
 // Of a simulation of machine code, or of a graph that tells of its memory; absent for others, since
-// nobody held them against a GPU. docs/real-gpus.md, "Intervals", has the rule and its proof.
+// nobody held them against a GPU. docs/background/real-gpus.md, "Intervals", has the rule and its
+// proof.
 std::optional<PredictionInterval> interval_of(const Told& told, const Model& model,
                                               const Prediction& made);
 

@@ -282,11 +282,12 @@ std::vector<std::string> assumed_scopes(const GpuProfile& profile) {
 std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfile& profile) {
     std::vector<std::string> said;
     if (made_of_published_figures(profile))
-        said.push_back(fmt::format(
-            "the profile of {} is assembled from published figures, not measured (docs/shelf.md): "
-            "{} of {:.4g} MHz",
-            profile.device.name, is_boost(profile) ? "boost clock" : "clock",
-            profile.clock_hz * 1e-6));
+        said.push_back(
+            fmt::format("the profile of {} is assembled from published figures, not measured "
+                        "(docs/background/shelf.md): "
+                        "{} of {:.4g} MHz",
+                        profile.device.name, is_boost(profile) ? "boost clock" : "clock",
+                        profile.clock_hz * 1e-6));
     // Those with one reason in one sentence.
     std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {

@@ -53,7 +53,7 @@ Device device_of(const GpuProfile& profile) {
     if (!missing.empty())
         throw InputError(
             fmt::format("the profile of {} lacks what AutoMatch asks of a device: {}; "
-                        "docs/automatch.md says where "
+                        "docs/background/automatch.md says where "
                         "these numbers come from",
                         profile.device.name, missing));
     if (m.vector_width) device.vector_width = static_cast<double>(*m.vector_width);

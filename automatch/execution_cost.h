@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the best parallel version of a sequential program costs on a device (Helal et al. 2017,
-// equations 1 to 5), literally and mended. docs/automatch.md has the formulas.
+// equations 1 to 5), literally and mended. docs/background/automatch.md has the formulas.
 //
 //   const Cost cost = execution_cost(workload, device, CostModel::literal);
 //   cost.seconds        // 0.0123; absent where the model says nothing, and `silent` says why

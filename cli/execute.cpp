@@ -36,7 +36,7 @@ constexpr const char* about =
     "random(A,B),\n"
     "integers(A,B), permutation, values(…), file(PATH)), NAME passes it again, NAME+BYTES behind\n"
     "its begin; 2.5 and 7 are of the parameter's type, f32:2.5 and u64:7 say it, bytes:00ff are a\n"
-    "struct's. docs/executing.md is a walk through it.";
+    "struct's. docs/how-to/execute-kernel.md is a walk through it.";
 
 constexpr const char* examples =
     "occupipe execute saxpy.cu --arch sm_90 --template\n"

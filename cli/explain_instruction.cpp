@@ -217,7 +217,7 @@ void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
     if (!timing.note.empty()) fmt::print("{}", report::wrapped("note: " + timing.note, 2));
     const auto evidence = analysis::shelf_evidence(profile.device.compute_capability, timing.name);
     if (evidence.empty()) return;
-    fmt::print("  published for compute capability {}, of a core (docs/published.md):\n",
+    fmt::print("  published for compute capability {}, of a core (docs/how-to/self-check.md):\n",
                profile.device.compute_capability);
     for (const std::string& line : evidence) fmt::print("{}", report::wrapped(line, 4));
 }

@@ -127,7 +127,7 @@ void add_export(const Command& app) {
              "file\n"
              "where it takes comments. What the profile does not have, or has only as a bound, "
              "gets no\n"
-             "line. docs/other-tools.md says how each number is converted and why.",
+             "line. docs/how-to/convert-profiles.md says how each number is converted and why.",
          .exit_codes = {},
          .examples =
              "occupipe convert --to accelsim rtx-2070 --given units=int=4,sp=4 -o rtx2070.config\n"

@@ -149,7 +149,7 @@ void add_fit(const Command& app) {
              "stdout.\n"
              "A parameter that the data do not determine is shown as a bound (≤ or ≥) and marked\n"
              "identifiable: false in the profile. Standard errors, flags and laws: "
-             "docs/fitting.md.",
+             "docs/background/fitting.md.",
          .exit_codes = {},
          .examples = "occupipe fit results/cpu-amd-zen4-pocl/2026-11-21-quick.json -o cpu.yaml"});
     command.callback([arguments, output] {

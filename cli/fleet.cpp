@@ -53,7 +53,7 @@ void add_fleet(const Command& app) {
              "Output: a table on stdout, or JSON: each outlier with its value, the median and the\n"
              "spread of its model, and by how much it exceeds what chance explains; and where the "
              "GPUs\ndiffer by far more than their errors without one that stands out "
-             "(docs/fleets.md).",
+             "(docs/how-to/compare-fleet.md).",
          .exit_codes = {},
          .examples =
              "occupipe compare --fleet out/*/profile.yaml\n"

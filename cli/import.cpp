@@ -121,7 +121,8 @@ void add_import(const Command& app) {
              "is\n"
              "invented: throughput alone becomes an upper bound of λ, a latency alone a memory "
              "level, and\n"
-             "what can become neither is refused with file, line and key (docs/other-tools.md).",
+             "what can become neither is refused with file, line and key "
+             "(docs/how-to/convert-profiles.md).",
          .exit_codes = {},
          .examples =
              "occupipe convert --from accelsim rtx2070.config --given clock_hz=1410e6 -o "

@@ -169,7 +169,7 @@ void add_carry_options(const Command& command, Arguments& arguments) {
     command
         .add_option("--compiler nvrtc|--nvrtc", arguments.nvrtc,
                     "NVRTC to compile CUDA kernels with: a path, or none (default: what\n"
-                    "OCCUPIPE_NVRTC names, else what is found; docs/cuda.md)")
+                    "OCCUPIPE_NVRTC names, else what is found; docs/background/cuda.md)")
         .type_name("FILE");
     command.add_option("--given cores|--cores", arguments.cores, "With --arch: number of cores")
         .needs(architecture)
@@ -207,7 +207,7 @@ void add_carry_options(const Command& command, Arguments& arguments) {
             .add_option(
                 "--dump", arguments.dump.folder,
                 "Instead of measuring, write kernels and a table of launches to this folder,\n"
-                "for others to run (docs/carry.md)")
+                "for others to run (docs/how-to/measure-elsewhere.md)")
             .type_name("FOLDER");
     command
         .add_option("--repetitions", arguments.dump.repetitions,

@@ -36,7 +36,7 @@ constexpr const char* about =
     "instruction\n"
     "dependence graph (docs/file-formats.md; examples in sim/kernels/), or CUDA source, PTX or\n"
     "machine code with the way it is launched: it is then compiled, executed on this machine, and\n"
-    "what a sample of its groups executed is predicted (docs/kernels-in.md).\n"
+    "what a sample of its groups executed is predicted (docs/how-to/predict-kernel.md).\n"
     "Output: a table on stdout, or JSON or CSV.\n"
     "Without --groups and without a launch in the kernel file, each core runs as many groups as\n"
     "it holds at once. 'limited by' names what limits the run: a subsystem, 'issue' or 'latency'.";

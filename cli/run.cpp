@@ -52,7 +52,7 @@ constexpr const char* about =
     "Accesses outside of memory, misaligned ones and those of freed memory are told with kernel,\n"
     "source line and thread, and become the error that CUDA has for them.\n"
     "Exit code: the program's own; 128 + N where signal N ended it.\n"
-    "docs/programs.md is a walk through it.";
+    "docs/how-to/run-program.md is a walk through it.";
 
 constexpr const char* examples =
     "nvcc -cudart shared -lineinfo heat.cu -o heat\n"

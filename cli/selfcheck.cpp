@@ -227,7 +227,7 @@ void add_selfcheck(const Command& app) {
         .type_name("POINT=FILE");
     command
         .add_option("--published", arguments->published,
-                    "Further published figures (docs/published.md); may be repeated")
+                    "Further published figures (docs/how-to/self-check.md); may be repeated")
         .type_name("FILE");
     command
         .add_option("-o,--output", arguments->output,

@@ -196,7 +196,8 @@ void add_watch(const Command& app) {
              "measurements.json,\n"
              "profile.yaml, report.txt and report.json. Exit code 0: nothing moved; 6: a number "
              "moved by\n"
-             "more than both errors allow, judged together over all numbers. docs/watch.md has "
+             "more than both errors allow, judged together over all numbers. "
+             "docs/how-to/watch-device.md has "
              "the rates\n"
              "of false alarms and a nightly job.",
          .exit_codes = {exit_nothing_to_run_on, exit_device_lost, exit_moved},

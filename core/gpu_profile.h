@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A GPU as the Pipeline model sees it (docs/pipeline-model.md, sections 1 and 3).
+// A GPU as the Pipeline model sees it (docs/background/pipeline-model.md).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class Policy {
     oldest,  // the oldest group's lowest warp
 };
 
-// What a scheduler goes through first (docs/pipeline-model.md, "Choice").
+// What a scheduler goes through first (docs/background/pipeline-model.md, "Choice").
 enum class Select {
     subsystem,  // its subsystems look for warps
     warp,       // its warps look for subsystems
@@ -75,7 +75,8 @@ struct Subsystem {
     std::optional<Scope> scope;  // absent = not known, one for the core is assumed
     bool per_scheduler() const { return scope == Scope::scheduler; }
     // The law Λ(ω) = Λ0 + h·ω: h as a share of λ, from 0 to below 1. A result comes later by this
-    // share of the λ of every instruction outstanding in the subsystem (docs/pipeline-model.md).
+    // share of the λ of every instruction outstanding in the subsystem
+    // (docs/background/pipeline-model.md).
     std::optional<Estimate> contention;
 
     bool operator==(const Subsystem&) const = default;
@@ -146,7 +147,7 @@ struct GpuProfile {
     std::vector<Subsystem> subsystems;            // in file order
     std::vector<InstructionTiming> instructions;  // in file order
     std::vector<MemoryLevel> memory_levels;       // by instruction, ascending
-    MatchDevice match;                            // what AutoMatch needs (docs/automatch.md)
+    MatchDevice match;  // what AutoMatch needs (docs/background/automatch.md)
     Annotation provenance;
 
     // nullptr when there is none.

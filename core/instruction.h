@@ -5,8 +5,8 @@
 
 namespace occupipe {
 
-// Category of an instruction (docs/pipeline-model.md). Stores are memory instructions that
-// nothing waits for.
+// Category of an instruction (docs/background/pipeline-model.md). Stores are memory instructions
+// that nothing waits for.
 enum class InstructionKind { compute, load, store, barrier };
 
 // The category that a PTX-style name implies: `bar.*` barrier, `st.*` store, `ld.*`

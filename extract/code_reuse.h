@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How much machine code lies between two executions of an instruction: what a cache of instructions
-// finds (docs/pipeline-model.md, "Instruction fetch").
+// finds (docs/background/memory.md, "Instruction fetch").
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records which cache lines a launch refers to, in which order, and finds from it what each
-// instruction asks of the memory and which capacities its reuse needs (docs/pipeline-model.md).
+// instruction asks of the memory and which capacities its reuse needs (docs/background/memory.md).
 #pragma once
 
 #include <atomic>

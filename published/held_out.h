@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How good the shelf's numbers are: every published figure against what the other sources predict
-// for it (docs/shelf.md has the table).
+// for it (docs/background/shelf.md has the table).
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What others published about devices, read from data files (published/*.yaml, built into
-// the program; docs/published.md). Every number has a source; contradicting sources are both
-// kept.
+// the program; docs/how-to/self-check.md). Every number has a source; contradicting sources are
+// both kept.
 //
 //   const Published& all = built_in_published();
 //   for (const PublishedFigure& f : all.cpi("9.0", "fma.f32", 32))   // 0.25, CUDA guide

@@ -177,7 +177,8 @@ private:
         else
             timing.latency_unknown = "nothing waits for a store";
         timing.source = std::max(cpi->source, latency ? latency->source : cpi->source);
-        timing.reference = timing.source == Source::assumed ? assumed_reference() : "docs/shelf.md";
+        timing.reference =
+            timing.source == Source::assumed ? assumed_reference() : "docs/background/shelf.md";
         if (row.level == ShelfLevel::shared) timing.tables.push_back(conflicts(row, timing));
         for (const std::string& name : row.names) {
             timing.name = name;
@@ -263,7 +264,7 @@ private:
         level(latency_of("ld.global.u32"), std::max(most_bytes, 2 * begin));
     }
 
-    // AutoMatch's numbers (docs/shelf.md).
+    // AutoMatch's numbers (docs/background/shelf.md).
     void add_match() {
         for (const char* const name : {"fma.f32", "fma.f64", "ld.shared.u32", "ld.global.l2.u32"})
             if (profile_.find_instruction(name) == nullptr) return;
@@ -316,7 +317,7 @@ private:
                                              "mean of Λ of shared memory and second level");
         match.slow_latency_seconds = seconds({"ld.global.u32"}, "Λ of device memory");
         match.synchronisation_seconds = profile_.overheads.launch_seconds;
-        match.reference = "the profile's λ and Λ, by the rules of docs/shelf.md";
+        match.reference = "the profile's λ and Λ, by the rules of docs/background/shelf.md";
     }
 
     void add_provenance() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The shelf: profiles assembled from published figures (docs/shelf.md). published/shelf.yaml has
-// cards, architectures and kinds of instructions; λ and Λ come from the tables beside it.
+// The shelf: profiles assembled from published figures (docs/background/shelf.md).
+// published/shelf.yaml has cards, architectures and kinds of instructions; λ and Λ come from the
+// tables beside it.
 //
 //   shelf_profile("a100")                             a card
 //   shelf_profile(parse_datasheet("sm_86:cores=46,clock_hz=1.77e9,dram=448e9,l2=4MiB"))

@@ -13,7 +13,7 @@ occupipe_test(annotate_test KIND cli ONE_PROCESS LINK occupipe::core GTest::gmoc
     SOURCES cli/annotate_test.cpp support/run_program.cpp)
 target_compile_definitions(annotate_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(annotate_test occupipe)
-# No test: run it by hand (docs/performance.md).
+# No test: run it by hand (docs/background/performance.md).
 add_executable(occupipe_execute_benchmark perf/execute_benchmark.cpp)
 target_link_libraries(occupipe_execute_benchmark PRIVATE occupipe::extract occupipe::isa occupipe::core benchmark::benchmark occupipe::warnings)
 target_compile_definitions(occupipe_execute_benchmark PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -51,7 +51,7 @@ target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
 occupipe_test(virtual_gpu_test KIND fit SHARDS 4 WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew*:*DriftingWarps* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
 
-# Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
+# Planted and found: event simulations that know nothing of the fitter's law (docs/background/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp
             ${PROJECT_SOURCE_DIR}/tests/accuracy/scenarios.cpp ${PROJECT_SOURCE_DIR}/tests/accuracy/mixed_core.cpp
             ${PROJECT_SOURCE_DIR}/tests/accuracy/mixed_devices.cpp ${PROJECT_SOURCE_DIR}/tests/accuracy/score.cpp)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The papers' tables and figures (docs/reproductions.md).
+# The papers' tables and figures (docs/background/reproductions.md).
 add_library(occupipe_papers STATIC papers/blocks.cpp papers/experiments.cpp papers/drawings.cpp papers/pipeline_paper.cpp
     papers/analysis_models.cpp papers/analysis_devices.cpp papers/analysis_suite.cpp papers/gpu_table.cpp)
 target_link_libraries(occupipe_papers PUBLIC occupipe::report occupipe::analysis occupipe::sim occupipe::plot occupipe::core

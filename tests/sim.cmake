@@ -33,7 +33,7 @@ occupipe_test(limit_test KIND cli SOURCES cli/limit_test.cpp support/run_program
 target_compile_definitions(limit_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(limit_test occupipe)
 
-# No test: run it by hand (docs/performance.md).
+# No test: run it by hand (docs/background/performance.md).
 add_executable(occupipe_sim_benchmark perf/sim_benchmark.cpp)
 target_link_libraries(occupipe_sim_benchmark PRIVATE occupipe::sim occupipe::core benchmark::benchmark occupipe::warnings)
 target_compile_definitions(occupipe_sim_benchmark PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes the table in docs/accuracy.md anew: planted devices, measured by an event simulation, fitted.
+# Makes the table in docs/background/accuracy.md anew: planted devices, measured by an event simulation, fitted.
 set -euo pipefail
 
 usage() {
@@ -8,7 +8,7 @@ usage() {
 usage: tools/accuracy.sh [DEVICES]
 
 Fits DEVICES planted devices of three instructions in each scenario (default 40; about 5 minutes on
-two cores) with build/release/tests/accuracy and replaces the table in docs/accuracy.md. Seeds are
+two cores) with build/release/tests/accuracy and replaces the table in docs/background/accuracy.md. Seeds are
 fixed: the same program makes the same table. Build first: ./tools/build.sh release accuracy
 TEXT
 }
@@ -20,7 +20,7 @@ esac
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 program=build/release/tests/accuracy
-page=docs/accuracy.md
+page=docs/background/accuracy.md
 if [[ ! -x $program ]]; then
     printf 'accuracy: no program at %s; build it: ./tools/build.sh release accuracy\n' "$program" >&2
     exit 1

@@ -30,7 +30,7 @@ INSTRUCTIONS = """
 HEAD = """\
 # SPDX-License-Identifier: MIT
 # Cycles that NVIDIA's assembler counts between two dependent instructions of fixed latency. Made by
-# tools/assembler_latencies.py; docs/published.md explains the format.
+# tools/assembler_latencies.py; docs/how-to/self-check.md explains the format.
 format: occupipe-published/1
 sources:
   assembler:

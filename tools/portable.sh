@@ -10,7 +10,7 @@ usage: tools/portable.sh [--output DIR] [--kernels FILE]… [--with-nvrtc]
 Makes occupipe-VERSION-linux-x86_64.tar.gz in DIR (default: out/portable): occupipe, fitter included, and
 automatch, statically linked except for the C library and the OpenCL loader; the loader in lib/;
 profiles; tools/gpu_run.sh; licences. Before packing, the script tests it in an empty environment:
-it measures a simulated GPU, fits and checks. See docs/portable.md.
+it measures a simulated GPU, fits and checks. See docs/how-to/portable-program.md.
 
 Google Benchmark and Ceres are compiled from Debian's own source packages, once, into
 build/portable-deps: Debian has no static library of the first, and its Ceres needs twenty others.
@@ -103,7 +103,7 @@ check_needs() {
     others=$(grep -v -x -E 'lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|('"$more"')\.so\.[0-9]+' <<< "$needed" || true)
     [[ -z $others ]] || die "$file needs more than libc and ${more//|/, }: $others"
     [[ $(printf '%s\n' "$glibc" "$newest_glibc" | sort --version-sort | tail -n 1) == "$newest_glibc" ]] ||
-        die "$file needs glibc $glibc, but docs/portable.md promises $newest_glibc"
+        die "$file needs glibc $glibc, but docs/how-to/portable-program.md promises $newest_glibc"
 }
 
 # In an environment with nothing in it: no path, no drivers, no compiler.

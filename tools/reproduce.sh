@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes every number, curve and picture of docs/reproductions.md anew.
+# Makes every number, curve and picture of docs/background/reproductions.md anew.
 set -euo pipefail
 
 usage() {
     cat <<'TEXT'
 usage: tools/reproduce.sh [--no-build]
 
-Builds what it needs (release), predicts and simulates all that docs/reproductions.md shows, and
-writes the page's numbers, docs/reproductions/*.csv (curves) and *.svg (pictures). The same program
+Builds what it needs (release), predicts and simulates all that docs/background/reproductions.md shows, and
+writes the page's numbers, docs/background/reproductions/*.csv (curves) and *.svg (pictures). The same program
 makes the same files: `git diff` afterwards shows what has changed. Needs gnuplot, no GPU.
 TEXT
 }
@@ -24,7 +24,7 @@ esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ $build == no ]] || tools/build.sh release occupipe occupipe_reproduce
 start=$SECONDS
-folder=docs/reproductions
+folder=docs/background/reproductions
 occupipe=build/release/cli/occupipe
 mkdir -p "$folder"
 work=$(mktemp -d)
@@ -67,4 +67,4 @@ for gpu in quadro-k620 gtx-1060 rtx-2070; do
 done
 
 build/release/tests/occupipe_reproduce
-printf 'reproduce: docs/reproductions.md and %s made in %d s\n' "$folder" $((SECONDS - start)) >&2
+printf 'reproduce: docs/background/reproductions.md and %s made in %d s\n' "$folder" $((SECONDS - start)) >&2

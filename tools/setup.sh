@@ -20,11 +20,11 @@ is not an error.
   --tests      also install what tools/test.sh needs: GoogleTest, LLVM 19 (as --match does), gnuplot, with
                which figures are drawn, and chromium, in which tests look at pages
   --developer  also install what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
-  --opencl-c   also install clang and libclc, which compile OpenCL C kernels (docs/opencl-c.md)
+  --opencl-c   also install clang and libclc, which compile OpenCL C kernels (docs/how-to/opencl-c.md)
   --match      also install LLVM 19 with its headers, with which AutoMatch counts what a program does
-               (docs/automatch.md)
+               (docs/background/automatch.md)
   --python     also install python3-venv and python3-dev, with which the Python package is built and
-               tested (docs/python.md); if that fails, go on without
+               tested (docs/how-to/python.md); if that fails, go on without
   --wheels     fetch NVIDIA's wheels even if there is a toolkit, and retry after an earlier failure;
                a failure is then an error
   --no-wheels  do not fetch them (as does OCCUPIPE_WHEELS=no in the environment)

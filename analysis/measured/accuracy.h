@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How far a model is from reality over a curve of occupancies (docs/pipeline-model.md, "Accuracy").
+// How far a model is from reality over a curve of occupancies (docs/background/pipeline-model.md,
+// "Accuracy").
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a GPU's schedulers choose, told by the mixes that were measured: each way of choosing
-// (docs/pipeline-model.md, "Choice" and "Policies") is simulated on them, and the nearest wins if
-// it is clearly nearer than every other.
+// (docs/background/pipeline-model.md, "Choice" and "Policies") is simulated on them, and the
+// nearest wins if it is clearly nearer than every other.
 #pragma once
 
 #include <optional>

@@ -194,7 +194,7 @@ void refuse_parquet(const fs::path& path) {
     if (path.extension() == ".parquet")
         throw InputError(
             fmt::format("{}: the rows of a sweep are CSV (rows.csv); a few lines of Python make "
-                        "Parquet of them, see docs/sweeps.md, \"Parquet\"",
+                        "Parquet of them, see docs/how-to/sweep.md, \"Parquet\"",
                         path.string()));
 }
 

@@ -457,7 +457,7 @@ private:
         return cost;
     }
 
-    // The paper's rule for global memory (pipeline-model.md, "Memory"): R of the whole kernel.
+    // The paper's rule for global memory (docs/background/memory.md): R of the whole kernel.
     std::optional<RequestCost> by_ratio(const KernelInstruction& one, bool stores) {
         const double ratio = *result_.dram_ratio;
         const InstructionTiming* const own = profile_.find_instruction(one.op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The memory analysis module: what a kernel's instructions ask of the memory, and what a GPU's
-// levels cost → λ and Λ of each memory instruction (docs/pipeline-model.md, "Memory").
+// levels cost → λ and Λ of each memory instruction (docs/background/memory.md).
 //   PricedMemory priced = price_memory(kernel, profile, MemoryPricing::per_access, {});
 //   model.predict(priced.profile, priced.kernel, launch, {});
 #pragma once

@@ -111,7 +111,8 @@ void add_fit(const cli::Command& app) {
         command,
         {.text = "Input: what 'automatch measure' wrote. Output: a profile (YAML) with a `match` "
                  "section, or that\n"
-                 "section in a profile that 'occupipe fit' made. docs/automatch.md has what is "
+                 "section in a profile that 'occupipe fit' made. docs/background/automatch.md has "
+                 "what is "
                  "made of what.",
          .exit_codes = {},
          .examples = "automatch fit cpu.json -o cpu.yaml\n"

@@ -111,7 +111,7 @@ void add_measure(const cli::Command& app) {
     command
         .add_option("--nvrtc", request->nvrtc,
                     "NVRTC to compile CUDA kernels with: a path (default: what OCCUPIPE_NVRTC\n"
-                    "names, else what is found; docs/cuda.md)")
+                    "names, else what is found; docs/background/cuda.md)")
         .type_name("FILE");
     const cli::Option output =
         command.add_option("-o,--output", request->output, "FILE.json to write").type_name("FILE");

@@ -35,7 +35,8 @@ constexpr const char* about =
     "with a `match` section. The program is compiled with counters in one function (LLVM 19) and\n"
     "run. Output: the time of its best parallel version on each device by AutoMatch (Helal et al.\n"
     "2017), the best device, what bounds it there, and how to split the work.\n"
-    "Without --profile the workload is described. docs/automatch.md has the formulas and limits.";
+    "Without --profile the workload is described. docs/background/automatch.md has the formulas "
+    "and limits.";
 
 constexpr const char* examples =
     "automatch predict jacobi.c --kernel jacobi -o jacobi.workload.yaml -- 1000 100\n"

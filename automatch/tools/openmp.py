@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Times the eight workloads of automatch/workloads with OpenMP on this computer, and sets them beside what
-AutoMatch says of it: the table of docs/automatch.md, "On this machine".
+AutoMatch says of it: the table of docs/background/automatch.md, "Results".
 
   build/release/automatch/automatch measure --device cpu -o cpu.json
   build/release/automatch/automatch fit cpu.json -o cpu.yaml

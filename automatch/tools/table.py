@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What AutoMatch says of the eight workloads of automatch/workloads on the five devices of the paper's Table I: costs, best
-device of each of the paper's three subsets by how much, and what bounds it. Prints the tables of docs/automatch.md,
+device of each of the paper's three subsets by how much, and what bounds it. Prints the tables of docs/background/automatch.md,
 "On the paper's devices".
 
   tools/match_table.py                                # from the stored workload files, without LLVM

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long a sweep is likely to take on a GPU, without having one (docs/gpu-runs.md).
+// How long a sweep is likely to take on a GPU, without having one (docs/background/gpu-runs.md).
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace occupipe::bench {
 
 struct CarriedBuffer {
     std::size_t bytes = 0;
-    std::string contents;  // docs/carry.md
+    std::string contents;  // docs/how-to/measure-elsewhere.md
 };
 
 struct CarriedKernel {
@@ -47,7 +47,7 @@ public:
 // "hex@0:0000803f…"
 std::string hex_contents(const std::vector<std::byte>& bytes, std::size_t offset);
 
-// How the words of a table point to each other (docs/carry.md).
+// How the words of a table point to each other (docs/how-to/measure-elsewhere.md).
 enum class TableWords { index, address32, address64 };
 
 // The buffer `in` of a kernel: its operands, or the table that it walks.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a sweep as kernels and a table of launches, for another program to run (docs/carry.md).
+// Writes a sweep as kernels and a table of launches, for another program to run
+// (docs/how-to/measure-elsewhere.md).
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of launches for another program to run (docs/carry.md), and its results.
+// The table of launches for another program to run (docs/how-to/measure-elsewhere.md), and its
+// results.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Start and stop of every warp of carried launches, in a file beside launches.csv (docs/carry.md).
+// Start and stop of every warp of carried launches, in a file beside launches.csv
+// (docs/how-to/measure-elsewhere.md).
 #pragma once
 
 #include <map>

@@ -3,7 +3,7 @@
 // accesses over the degree of a bank conflict. Each place has its own fit; together they make a
 // table and, where it holds, a line.
 //
-// Bank conflicts: pipeline-model.md, section 6, has Λ' = Λ + D·λ and λ' = (1+D)·λ for D extra
+// Bank conflicts: docs/background/memory.md, has Λ' = Λ + D·λ and λ' = (1+D)·λ for D extra
 // passes, so against the ways d = 1 + D of the conflict
 //     λ'(d) = λ + a·(d−1),    Λ'(d) = Λ + b·(d−1),    a = b = λ in that model.
 // Shapes: λ(N) and Λ(N) as lines with an intercept, bent once if the data ask for it (a unit that

@@ -7,7 +7,7 @@
 //
 // The bend is the broken-line regression of V. M. R. Muggeo, "Estimating regression models with
 // unknown break-points" (2003). It enters only when it improves the quasi-AICc by 4, as terms of
-// the hull do (docs/fitting.md).
+// the hull do (docs/background/fitting.md).
 #pragma once
 
 #include <optional>

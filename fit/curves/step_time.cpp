@@ -56,7 +56,8 @@ std::optional<Line> line_over_depth(
 
 // Where cores spread evenly between two ends, half of the range lies between the quartiles; where
 // they spread about one value, less. Two groups of equal size that reach as far as the published
-// halves of the H100's second-level cache (docs/gpu-runs.md, "Open questions") have 0.71 there.
+// halves of the H100's second-level cache (docs/background/gpu-runs.md, "Open questions") have 0.71
+// there.
 constexpr double between_quartiles = 0.65;
 
 bool in_two_groups(const CurvePoint& p) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory throughput against occupancy: latency grows with the warps that wait (docs/fitting.md).
+// Memory throughput against occupancy: latency grows with the warps that wait
+// (docs/background/fitting.md).
 #pragma once
 
 #include <array>

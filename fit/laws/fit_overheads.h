@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Costs outside instructions, each a line over a count (docs/fitting.md, "Lines"):
+// Costs outside instructions, each a line over a count (docs/background/fitting.md, "Lines"):
 //     event time over kernel launches      slope: one launch
 //     event time over groups of a launch   slope: one group, beyond the bend if there is one
 //     cycles over iterations of a loop     slope: one iteration

@@ -620,8 +620,8 @@ ErrorCause Fitter::wandering_of(double height, const TimingFit& law) const {
 
 // The p-norm is one way to round a ridge; how much it takes off the hull's two ends is as uncertain
 // as that. A part of the mean rounding on a parameter's own side stands in its error
-// (docs/accuracy.md: service times that vary). Where the sweep ends on the round part, λ is what
-// the p-norm makes of it.
+// (docs/background/accuracy.md: service times that vary). Where the sweep ends on the round part, λ
+// is what the p-norm makes of it.
 std::array<ErrorCause, 2> Fitter::rounded_ridge(const TimingFit& law) const {
     std::array<ErrorCause, 2> causes{ErrorCause{.name = "rounded_ridge"},
                                      ErrorCause{.name = "rounded_end"}};

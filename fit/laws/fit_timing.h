@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // λ and Λ of one instruction from its measured curve: a joint robust fit of the boat-hull law over
-// all shapes and depths (docs/fitting.md).
+// all shapes and depths (docs/background/fitting.md).
 #pragma once
 
 #include <optional>

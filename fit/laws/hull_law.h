@@ -3,7 +3,7 @@
 // and differentiation. Equations: J. Lemeire, J. G. Cornelis, L. Segers, "Microbenchmarks for GPU
 // characteristics: the occupancy roofline and the pipeline model" (PDP 2016) and Lemeire, Cornelis,
 // Konstantinidis, "Analysis of the analytical performance models for GPUs and extracting the
-// underlying pipeline model"; see docs/fitting.md.
+// underlying pipeline model"; see docs/background/fitting.md.
 #pragma once
 
 #include <cmath>
@@ -71,8 +71,8 @@ T smooth_max(const T& a, const T& b, const T& knee) {
 
 // Instructions that the fullest scheduler has to issue per step, times k: what counts in the place
 // of M when warps split unevenly. With k schedulers warp w runs on scheduler w mod k
-// (pipeline-model.md, section 4), so the fullest one holds ⌈W/k⌉ warps; for multiples of k, and k =
-// 1, this is M. Where the placement was recorded, what the fullest one held counts instead.
+// (pipeline-model.md, "Schedulers"), so the fullest one holds ⌈W/k⌉ warps; for multiples of k, and
+// k = 1, this is M. Where the placement was recorded, what the fullest one held counts instead.
 inline double uneven_in_flight(const HullShape& shape, int schedulers) {
     if (schedulers > 1 && shape.busiest > 0) return shape.busiest * schedulers * shape.chains;
     return std::ceil(shape.warps() / schedulers) * schedulers * shape.chains;
@@ -89,8 +89,8 @@ T step_work(const T& port, double in_flight, double uneven) {
 }
 
 // How much longer a run of one subsystem behind k schedulers takes than max(Λ, work) per step,
-// because it serves the schedulers in turn (pipeline-model.md, section 4): those with fewer warps
-// get through first, and what is left of the fullest ones' work cannot fill it. A flow in two
+// because it serves the schedulers in turn (pipeline-model.md, "Schedulers"): those with fewer
+// warps get through first, and what is left of the fullest ones' work cannot fill it. A flow in two
 // phases: shares of the subsystem are max-min fair, no scheduler takes more than its port lets
 // through or than its warps ask for (c instructions each per Λ); then the a fullest schedulers are
 // alone. 1 for k = 1, for warps that spread evenly, and for copies (ρ = 1). Exact for round-robin
@@ -223,7 +223,7 @@ T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedul
 }
 
 // Instruction mix: β instructions of type 1, then one of type 2, throughput of type 1 in
-// instructions per cycle (pipeline-model.md, section 2; the second bound is β/λ2, see its errata).
+// instructions per cycle (pipeline-model.md, "Mixes").
 template <class T>
 T mix_one_subsystem(const T& cpi1, const T& cpi2, double beta) {
     return T(beta) / (cpi1 * beta + cpi2);

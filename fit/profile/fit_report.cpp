@@ -258,7 +258,7 @@ std::string format_fit_report(const FitOutcome& outcome) {
     for (const std::string& note : outcome.notes) out += fmt::format("\nNote: {}.\n", note);
     out +=
         "\nλ: cycles per instruction and core; Λ: latency in cycles; ± one standard error. "
-        "How they are found: docs/fitting.md.\n";
+        "How they are found: docs/background/fitting.md.\n";
     out += summary_section(outcome);
     for (const SubjectReport& s : outcome.subjects) out += subject_section(s);
     for (const Family& family : outcome.families) out += family_section(family);

@@ -14,8 +14,8 @@ constexpr double shortest_latency_cycles = 1;
 // Below this a contradiction between left end and law is due to rounding, not to hardware.
 constexpr double smallest_contradiction = 0.01;
 
-// Fermi's add.f32 and mul.f32 take 18 cycles, its f64 22 (docs/published.md); ten times that is no
-// GPU's, and no CPU's.
+// Fermi's add.f32 and mul.f32 take 18 cycles, its f64 22 (docs/how-to/self-check.md); ten times
+// that is no GPU's, and no CPU's.
 constexpr double longest_plain_latency = 250;
 constexpr double longest_plain_cpi = 70;  // two warps of f64 at 1/64 rate stay below
 

@@ -21,7 +21,8 @@ bool is_plain_arithmetic(std::string_view instruction);
 std::optional<Estimate> left_end_latency(const Curve& curve, double wandering = 0);
 
 // Two checks that no law can make by itself.
-//  - Left end: "Λ comes from the left end" (docs/pipeline-model.md). Where one instruction in
+//  - Left end: "Λ comes from the left end" (docs/background/pipeline-model.md). Where one
+//  instruction in
 //    flight contradicts the fit over all occupancies, Λ is what that point says, its standard error
 //    is the contradiction and what moves all points alike (TimingFit::common_error), and a note
 //    gives both.

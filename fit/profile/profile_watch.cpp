@@ -20,7 +20,8 @@ namespace occupipe {
 namespace {
 
 // The errors of a profile are estimates from a handful of launches: a quick sweep's λ and Λ have
-// the tails of Student's t with about so many degrees of freedom (docs/watch.md has the runs).
+// the tails of Student's t with about so many degrees of freedom (docs/how-to/watch-device.md has
+// the runs).
 constexpr double freedom = 8;
 // A clock wanders in steps of its own: less than this is no change of it.
 constexpr double least_clock_change = 0.005;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Do two instructions share a subsystem, and is there a common issue limit? The three laws of
-// docs/pipeline-model.md, section 2, and what is between two of them, compared with the measured
-// throughput of a mix over β.
+// docs/background/pipeline-model.md, "Mixes", and what is between two of them, compared with the
+// measured throughput of a mix over β.
 #pragma once
 
 #include <array>

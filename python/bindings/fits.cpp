@@ -106,7 +106,7 @@ std::optional<T> if_ok(bool ok, const T& value) {
 void bind_instruction_fit(nb::module_& m) {
     nb::class_<InstructionFit>(m, "InstructionFit",
                                "The measured curve of one instruction and its fitted law "
-                               "(docs/fitting.md).")
+                               "(docs/background/fitting.md).")
         .def_prop_ro(
             "name", [](const InstructionFit& f) { return f.report().curve.label(); },
             "The instruction, and what its rows have in common beside it.")

@@ -24,7 +24,7 @@ def fit(measurements: Union[Source, Sequence[Source]], *, overhead: Optional[flo
         Core cycles of a launch that runs no instruction, if known; one depth is then enough.
 
     Raises InputError where the rows cannot make a profile, with the reason of each instruction.
-    The laws are in docs/fitting.md. The interpreter lock is released; Ctrl-C takes effect when the
+    The laws are in docs/background/fitting.md. The interpreter lock is released; Ctrl-C takes effect when the
     fit has ended (seconds).
     """
     if isinstance(measurements, (Measurements, str, os.PathLike)):

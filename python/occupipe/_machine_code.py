@@ -74,7 +74,7 @@ def extract(
 ) -> Extraction:
     """One launch of CUDA source, PTX or machine code as a kernel, as ``occupipe extract`` does it.
 
-    The code is executed on this machine, without a GPU (docs/kernels-in.md).
+    The code is executed on this machine, without a GPU (docs/how-to/predict-kernel.md).
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def roofline(
     profiles: Union[ProfileLike, Sequence[ProfileLike]],
     model: str = "quantitative-roofline",
 ) -> list[RooflinePrediction]:
-    """Kernels on devices that they never ran on, by the quantitative roofline (docs/roofline.md).
+    """Kernels on devices that they never ran on, by the quantitative roofline (docs/how-to/roofline.md).
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def predict(
         Or (group_warps, concurrent_groups, groups). None: the kernel's own, made to fit the
         profile where that leaves its work as it is; else one that fills every core once.
     model
-        One of :func:`models`. ``"pipeline"`` is the simulation (docs/pipeline-model.md).
+        One of :func:`models`. ``"pipeline"`` is the simulation (docs/background/pipeline-model.md).
     policy, select, order
         ``"lrr"``, ``"gto"``, ``"oldest"``; ``"subsystem"``, ``"warp"``; ``"dataflow"``,
         ``"in_order"``. None: as the profile and the kernel say.

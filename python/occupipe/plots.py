@@ -123,7 +123,7 @@ def roofline(
     operation_type: str = "fp32",
     ax: Optional[Axes] = None,
 ) -> Axes:
-    """The device's roofs, and kernels at their intensity and predicted rate (docs/roofline.md).
+    """The device's roofs, and kernels at their intensity and predicted rate (docs/how-to/roofline.md).
 
     operation_type: ``"fp32"``, ``"fp64"`` or ``"integer"``, of the roof; kernels of another type,
     or that move nothing, are not drawn. Raises InputError where the profile does not determine the

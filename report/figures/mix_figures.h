@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Instruction mixes: throughput of the first instruction over β and over occupancy, as measured, as
 // simulated, and by the laws of Lemeire et al., "Analysis of the analytical performance models for
-// GPUs", equations 43 to 45 (docs/pipeline-model.md, section 2).
+// GPUs", equations 43 to 45 (docs/background/pipeline-model.md, "Mixes").
 #pragma once
 
 #include <vector>

@@ -58,7 +58,7 @@ std::string beside_published(const MeasurementFile& file, const GpuProfile& prof
     }
     if (table.rows.empty()) return {};
     return fmt::format(
-        "## Beside published figures for {}\n\nPublished: {} (docs/pocl.md explains the "
+        "## Beside published figures for {}\n\nPublished: {} (docs/background/cpu.md explains the "
         "differences).\n\n{}\n",
         core->name, analysis::built_in_published().source(core->source)->title, markdown(table));
 }

@@ -18,7 +18,7 @@ std::int64_t longest_latency(const Machine& machine) {
 }
 
 // Where the warps of a scheduler are at so many places of a program that no branch can be foreseen
-// (measured, docs/performance.md).
+// (measured, docs/background/performance.md).
 bool long_bodies(const CoreLayout& layout) {
     std::size_t longest = 0;
     for (const ProgramLayout& program : layout.programs)

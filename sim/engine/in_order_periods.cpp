@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Period detection of the in-order engine (docs/pipeline-model.md, "Skipping repetitions"). A
-// warp's part of the state is where it is and its scoreboard; the state recurs when each warp is at
-// the same instruction, at most one of its loops some iterations on, and all times are the same
-// relative to the present.
+// Period detection of the in-order engine (docs/background/pipeline-model.md, "Skipping
+// repetitions"). A warp's part of the state is where it is and its scoreboard; the state recurs
+// when each warp is at the same instruction, at most one of its loops some iterations on, and all
+// times are the same relative to the present.
 #include <algorithm>
 
 #include "sim/engine/in_order_engine.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Exact period detection (docs/pipeline-model.md, "Skipping repetitions"). What a core does next
-// depends on its state relative to the present time and to the iterations its warps are in. When
-// that relative state recurs, so does everything between, as long as no loop and no wave of groups
-// ends; the repetitions are then added up instead of run.
+// Exact period detection (docs/background/pipeline-model.md, "Skipping repetitions"). What a core
+// does next depends on its state relative to the present time and to the iterations its warps are
+// in. When that relative state recurs, so does everything between, as long as no loop and no wave
+// of groups ends; the repetitions are then added up instead of run.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Pipeline model's simulation (docs/pipeline-model.md): one core, exact in whole ticks.
+// The Pipeline model's simulation (docs/background/pipeline-model.md): one core, exact in whole
+// ticks.
 #pragma once
 
 #include <cstdint>

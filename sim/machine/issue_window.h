@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The issue limit: a window per cycle (docs/pipeline-model.md, "Issue limit"). In cycle n scheduler
-// j of k issues at most before(j, n + 1) − before(j, n) instructions, with
+// The issue limit: a window per cycle (docs/background/pipeline-model.md, "Issue limit"). In cycle
+// n scheduler j of k issues at most before(j, n + 1) − before(j, n) instructions, with
 //   before(j, n) = ⌊(IL·n + k − 1 − j) / k⌋
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Time as whole numbers. One cycle and every λ and Λ in use are multiples of one tick, their
-// greatest common divisor: a simulation never compares floating times (docs/pipeline-model.md).
+// greatest common divisor: a simulation never compares floating times
+// (docs/background/pipeline-model.md).
 #pragma once
 
 #include <cstdint>

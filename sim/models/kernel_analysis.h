@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the analytical models need beyond the instructions' sums, derived once from the IDG. The
-// choices are listed in docs/analytical-models.md.
+// choices are listed in docs/background/analytical-models.md.
 #pragma once
 
 #include <vector>

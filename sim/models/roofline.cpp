@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The roofline over warps: only throughputs count. Williams et al., "Roofline: an insightful visual
-// performance model", 2009; WPC_roof = min(min_s 1/load_s, IL/n) as in docs/pipeline-model.md.
+// performance model", 2009; WPC_roof = min(min_s 1/load_s, IL/n) as in
+// docs/background/pipeline-model.md.
 #include "sim/models/roofline.h"
 
 namespace occupipe {

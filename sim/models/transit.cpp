@@ -3,7 +3,7 @@
 // throughput is where the memory's supply f(k) and the computations' demand g(x) cross. A. Li et
 // al., "Transit", 2015, and "X: a comprehensive analytic model for parallel machines", 2016;
 // Lemeire et al., "Analysis of the analytical performance models for GPUs", section 2.2.1, whose
-// equations 9 and 10 have their subscripts exchanged (docs/analytical-models.md).
+// equations 9 and 10 have their subscripts exchanged (docs/background/analytical-models.md).
 #include "sim/models/transit.h"
 
 #include <algorithm>

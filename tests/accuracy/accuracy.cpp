@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// accuracy [--devices N] [--jobs N] [--scenario NAME] [--details]: the table of docs/accuracy.md.
+// accuracy [--devices N] [--jobs N] [--scenario NAME] [--details]: the table of
+// docs/background/accuracy.md.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A part of docs/accuracy.md with fixed seeds and limits: what the fitter may never do again.
+// A part of docs/background/accuracy.md with fixed seeds and limits: what the fitter may never do
+// again.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -190,9 +190,10 @@ TEST(ViolatingDevice, AClosedLoopIsZeroAndEachViolationIsNot) {
         EXPECT_GT(*accuracy_of(measured_on("lud_internal", violation), 0).mape, 0.1) << violation;
 }
 
-// The table of docs/roofline.md by kernel: text of its columns.
+// The table of docs/background/quantitative-roofline.md by kernel: text of its columns.
 std::map<std::string, std::vector<std::string>> documented_errors() {
-    std::istringstream text(read_text_file(repository() / "docs/roofline.md"));
+    std::istringstream text(
+        read_text_file(repository() / "docs/background/quantitative-roofline.md"));
     std::map<std::string, std::vector<std::string>> rows;
     bool inside = false;
     for (std::string line; std::getline(text, line);) {

@@ -271,7 +271,7 @@ TEST(MemoryPricing, AWiderLoadThatUsesANarrowOnesNumbersKeepsTheLevelsPrice) {
     EXPECT_DOUBLE_EQ(cycles({"ld.global.v4.f32=ld.global.u32"}, MemoryPricing::none).first, 10);
 }
 
-// R and D are those of the whole kernel: equations of the paper (pipeline-model.md, "Memory").
+// R and D are those of the whole kernel: equations of the paper (docs/background/memory.md).
 TEST(MemoryPricing, AggregateIsThePapersRule) {
     const auto aggregate = [](const std::string& first, const std::string& second) {
         return price_memory(

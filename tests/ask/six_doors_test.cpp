@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One question, six doors: `predict`, a row of `sweep`, both modes of `compare`, the curve of
-// `validate`, the page of `report`; the seventh, Python's, is in tests/python/doors_test.py. What
-// the doors said before they were doors to one road is in docs/kernels-in.md, "One question".
+// `validate`, the page of `report`; the seventh, Python's, is in tests/python/doors_test.py.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

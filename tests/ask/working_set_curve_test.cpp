@@ -103,8 +103,7 @@ TEST(WorkingSetCurve, PlateausAreThePublishedOnes) {
                 << gpu.capability << ' ' << point.kib << " KiB";
 }
 
-// The published curves rise over a range of sizes, the model's at once (docs/pipeline-model.md,
-// "Memory").
+// The published curves rise over a range of sizes, the model's at once (docs/background/memory.md).
 TEST(WorkingSetCurve, TheModelHasCliffs) {
     EXPECT_DOUBLE_EQ(latency_of(gpus[0], 256 * 8), 34.2);   // published: 134 at 239 KiB
     EXPECT_DOUBLE_EQ(latency_of(gpus[0], 288 * 8), 265.5);  // 237 at 291 KiB

@@ -232,7 +232,7 @@ TEST(Device, WhatAProfileLacksIsNamed) {
         EXPECT_STREQ(error.what(),
                      "the profile of Intel Core i5-2400 lacks what AutoMatch asks of a device: "
                      "match.fast_bytes (Z), match.slow_latency_seconds (α_s, of which only a bound "
-                     "is known); docs/automatch.md says where these numbers come from");
+                     "is known); docs/background/automatch.md says where these numbers come from");
     }
 }
 

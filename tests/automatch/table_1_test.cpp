@@ -138,8 +138,8 @@ TEST(TableOne, LbmsCellsCanBeVectorised) {
     EXPECT_EQ(counted("lbm").operations.vectorisable, 168 * 60 * 60 * 75 * 4);
 }
 
-// The tables of docs/automatch.md, "On the paper's devices". Corrected and literal agree but for
-// LUD, where barriers of kernels (6.5 µs and more) are most of a GPU's time.
+// The tables of docs/background/automatch.md, "On the paper's devices". Corrected and literal agree
+// but for LUD, where barriers of kernels (6.5 µs and more) are most of a GPU's time.
 TEST(TableOne, RankingsOfTheThreeSubsets) {
     const std::map<std::string, std::string> cpus = {
         {"cutcp", "2 1"}, {"stencil", "1 2"}, {"spmv", "1 2"},    {"lbm", "1 2"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A runner written from docs/carry.md alone: it sees the dumped folder and OpenCL, nothing of ours.
+// A runner written from docs/how-to/measure-elsewhere.md alone: it sees the dumped folder and
+// OpenCL, nothing of ours.
 #define CL_HPP_ENABLE_EXCEPTIONS
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
 #define CL_HPP_TARGET_OPENCL_VERSION 120

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
@@ -165,13 +166,16 @@ TEST(PredictPlot, TheLegendNamesEveryModel) {
         EXPECT_NE(text.find(">" + name + "<"), std::string::npos) << name;
 }
 
-// The README's pictures are there, small, and what their script says it draws.
+// The drawn pictures of README and manual are there, small, and what their script says it draws.
 TEST(ReadmePictures, AreThoseOfTheirScript) {
     const fs::path root = OCCUPIPE_SOURCE_DIR;
-    const std::string readme = read_text_file(root / "README.md");
     const std::string script = read_text_file(root / "tools/readme_pictures.sh");
-    for (const std::string picture : {"docs/pictures/hulls.svg", "docs/pictures/models.svg"}) {
-        EXPECT_NE(readme.find("](" + picture + ")"), std::string::npos) << picture;
+    const std::map<std::string, std::string> pages = {
+        {"docs/pictures/hulls.svg", "README.md"},
+        {"docs/pictures/models.svg", "docs/background/analytical-models.md"}};
+    for (const auto& [picture, page] : pages) {
+        const std::string name = picture.substr(picture.find("pictures/"));
+        EXPECT_NE(read_text_file(root / page).find(name + ")"), std::string::npos) << picture;
         EXPECT_NE(script.find(picture), std::string::npos) << picture;
         const std::string svg = read_text_file(root / picture);
         EXPECT_LT(svg.size(), 150'000U);

@@ -127,7 +127,7 @@ TEST(Predict, TakesWhatModelsAskOfTheMemory) {
 }
 
 TEST(Models, TheManualsTableIsTheProgramsOwn) {
-    std::ifstream file(source + "/docs/analytical-models.md");
+    std::ifstream file(source + "/docs/background/analytical-models.md");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const std::string begin = "<!-- occupipe list models --all -->\n\n";
     const auto at = text.find(begin);

@@ -454,7 +454,7 @@ TEST(Sweep, ParquetIsLeftToPython) {
         arguments.insert(arguments.end(), further.begin(), further.end());
         const Outcome run = occupipe(arguments);
         EXPECT_EQ(run.code, 2);
-        EXPECT_THAT(run.err, HasSubstr("docs/sweeps.md"));
+        EXPECT_THAT(run.err, HasSubstr("docs/how-to/sweep.md"));
         EXPECT_EQ(files_in(folder.path), std::set<std::string>{"s.yaml"});
     }
 }

@@ -30,8 +30,8 @@ inline std::vector<Truth> gtx_1060() {
             {"ld.shared.s32", 1, 25}};
 }
 
-// docs/pipeline-model.md, section 2, its two cases written out as there (not as the fitter has
-// them).
+// docs/background/pipeline-model.md, "The boat hull", its two cases written out as there (not as
+// the fitter has them).
 inline double hull_time(const Truth& truth, const MeasurementShape& s) {
     const double m = static_cast<double>(s.warps()) * s.chains;
     const double n = static_cast<double>(s.depth);

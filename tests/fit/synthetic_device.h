@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Random devices with everything the fitter claims to handle: schedulers with their own copies or
 // issue ports, issue limits, overheads, contention, noise and outliers. The truth is written out
-// here from docs/pipeline-model.md, not taken from the fitter's law.
+// here from docs/background/pipeline-model.md, not taken from the fitter's law.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tests' own event simulation of one core running one kind of instruction, written from
-// docs/pipeline-model.md section 4 and nothing else: tick by tick, round robin, integer time.
+// docs/background/pipeline-model.md, "Simulation", and nothing else: tick by tick, round robin,
+// integer time.
 #pragma once
 
 #include <algorithm>

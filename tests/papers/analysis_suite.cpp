@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lemeire, Cornelis, Konstantinidis: Analysis of the Analytical Performance Models for GPUs; the
 // kernels of Rodinia: Tables 9 to 12, Figures 17 and 18. What `occupipe validate` found stands in
-// docs/reproductions/suite-*.csv, which tools/reproduce.sh makes first.
+// docs/background/reproductions/suite-*.csv, which tools/reproduce.sh makes first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Cells = std::vector<std::string>;
 
 struct Device {
     std::string_view architecture;
-    std::string_view file;  // docs/reproductions/suite-FILE.csv
+    std::string_view file;  // docs/background/reproductions/suite-FILE.csv
     std::string_view name;
     std::string_view table;
 };
@@ -46,8 +46,8 @@ struct KernelRow {
 // kernel,published,least,greatest,model,mape,mape_shape
 std::vector<KernelRow> found(const std::filesystem::path& root, const Device& device) {
     std::vector<KernelRow> kernels;
-    for (const Cells& row :
-         csv_rows(root / "docs/reproductions" / fmt::format("suite-{}.csv", device.file))) {
+    for (const Cells& row : csv_rows(root / "docs/background/reproductions" /
+                                     fmt::format("suite-{}.csv", device.file))) {
         if (row[0] == "kernel") continue;
         if (kernels.empty() || kernels.back().name != row[0])
             kernels.push_back({row[0], row[1], row[2], row[3], {}});
@@ -69,8 +69,8 @@ std::map<std::pair<std::string, std::string>, Accuracy> published(const std::fil
 // Throughput over occupancy, 100 being the device's at the least occupancy.
 Made curves(const std::filesystem::path& root, const std::string& name, const Device& device,
             const std::vector<std::string>& kernels) {
-    const std::vector<Cells> rows =
-        csv_rows(root / "docs/reproductions" / fmt::format("suite-curves-{}.csv", device.file));
+    const std::vector<Cells> rows = csv_rows(root / "docs/background/reproductions" /
+                                             fmt::format("suite-curves-{}.csv", device.file));
     plot::Picture picture{
         .description = fmt::format("Throughput of {} kernels on a simulated {} over occupancy, by "
                                    "model.",

@@ -11,7 +11,7 @@
 namespace occupipe::papers {
 namespace {
 
-constexpr std::string_view papers = "reproductions.md";
+constexpr std::string_view papers = "background/reproductions.md";
 
 constexpr std::array the_blocks = {
     Block{papers, "pipeline-table-1", &pipeline_table_1},
@@ -47,7 +47,7 @@ constexpr std::array the_blocks = {
     Block{papers, "analysis-tables-10-to-12", &analysis_tables_10_to_12},
     Block{papers, "analysis-figure-17", &analysis_figure_17},
     Block{papers, "analysis-figure-18", &analysis_figure_18},
-    Block{"gpus.md", "gpus", &gpu_table},
+    Block{"background/gpus.md", "gpus", &gpu_table},
 };
 
 std::string begin_mark(std::string_view name) { return fmt::format("<!-- {} begins -->", name); }

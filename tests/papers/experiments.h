@@ -98,7 +98,7 @@ struct Mix {
     double sfu_latency = 0;
 };
 // Equations 43 to 45 [instructions of the ALU per cycle], the second bound as β/λ2
-// (docs/pipeline-model.md).
+// (docs/background/pipeline-model.md).
 double mix_law(Law law, const Mix& mix, int beta);
 double mix_simulated(Law law, const Mix& mix, int beta, int warps, bool warps_look = false);
 // Of a GPU's Table 4 and, for latencies, Table 5; and of Figure 12's caption.

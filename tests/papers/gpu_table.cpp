@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/gpus.md: every profile of profiles/, a row.
+// docs/background/gpus.md: every profile of profiles/, a row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Made gpu_table(const std::filesystem::path& root) {
     for (const std::filesystem::path& path : analysis::yaml_files(root / "profiles")) {
         const GpuProfile profile = read_profile(path);
         std::vector<std::string> cells = {
-            fmt::format("[{}](../profiles/{})", profile.device.name, path.filename().string()),
+            fmt::format("[{}](../../profiles/{})", profile.device.name, path.filename().string()),
             profile.device.architecture.empty() ? "–" : profile.device.architecture,
             std::to_string(profile.cores), fmt::format("{:.0f}", profile.clock_hz / 1e6),
             sources(profile)};

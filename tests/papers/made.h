@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands in docs/reproductions.md between two marks: made by one function, a row of
+// What stands in docs/background/reproductions.md between two marks: made by one function, a row of
 // blocks.cpp.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/reproductions.md itself: it is as the program makes it, has a row for every table and
-// figure, and each row's test exists.
+// docs/background/reproductions.md is as the program makes it; the index beside this file has a row
+// for every table and figure, and each row's test exists.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path root = OCCUPIPE_SOURCE_DIR;
-const fs::path folder = root / "docs/reproductions";
+const fs::path folder = root / "docs/background/reproductions";
 
-std::string page(std::string_view name = "reproductions.md") {
+std::string page(std::string_view name = "background/reproductions.md") {
     return read_text_file(root / "docs" / name);
 }
 
@@ -68,10 +68,9 @@ struct Row {
 // By heading of the paper.
 std::map<std::string, std::vector<Row>> index_rows() {
     std::map<std::string, std::vector<Row>> rows;
-    std::istringstream text(page());
+    std::istringstream text(read_text_file(root / "tests/papers/README.md"));
     std::string paper;
     for (std::string line; std::getline(text, line);) {
-        if (line.starts_with("## ")) break;  // the counterparts begin
         if (line.starts_with("### ")) paper = line;
         if (paper.empty() || !line.starts_with("| ") || line.starts_with("| ---") ||
             line.starts_with("| of the paper"))
@@ -123,7 +122,7 @@ TEST(Reproductions, EveryTableAndFigureOfTheFourPapersHasItsRow) {
 TEST(Reproductions, EveryRowHasAStatusAndATestThatExists) {
     const std::set<std::string> statuses = {"reproduced", "in kind", "needs a GPU",
                                             "not reproducible"};
-    const std::regex link(R"(\[(\w+)\]\(\.\./(tests/[^)]+)\))");
+    const std::regex link(R"(\[(\w+)\]\(\.\./\.\./(tests/[^)]+)\))");
     int seen = 0;
     for (const auto& [paper, rows] : index_rows())
         for (const Row& row : rows) {
@@ -158,8 +157,9 @@ TEST(Reproductions, LinksLeadToTheirHeadingsAndPicturesToTheirFiles) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
         if (line.starts_with("### ")) anchors.insert(anchor(line.substr(4)));
-    const std::regex link(R"(\]\(#([^)]+)\))");
-    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at)
+    const std::regex link(R"(\]\([^)]*reproductions\.md#([^)]+)\))");
+    const std::string index = read_text_file(root / "tests/papers/README.md");
+    for (std::sregex_iterator at(index.begin(), index.end(), link), end; at != end; ++at)
         EXPECT_TRUE(anchors.contains((*at)[1].str())) << (*at)[1].str();
     std::set<std::string> shown;
     const std::regex picture(R"(!\[[^\]]+\]\(reproductions/([^)]+)\))");
@@ -174,11 +174,11 @@ TEST(Reproductions, LinksLeadToTheirHeadingsAndPicturesToTheirFiles) {
 }
 
 TEST(Gpus, EveryProfileHasItsRow) {
-    const std::string text = page("gpus.md");
+    const std::string text = page("background/gpus.md");
     int profiles = 0;
     for (const auto& entry : fs::directory_iterator(root / "profiles"))
         if (entry.path().extension() == ".yaml") {
-            EXPECT_NE(text.find("(../profiles/" + entry.path().filename().string() + ")"),
+            EXPECT_NE(text.find("(../../profiles/" + entry.path().filename().string() + ")"),
                       std::string::npos)
                 << entry.path();
             ++profiles;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The experiments of docs/reproductions.md against equations and numbers of the papers, and against
-// hand calculations. Those that have golden tests of their own are not repeated here.
+// The experiments of docs/background/reproductions.md against equations and numbers of the papers,
+// and against hand calculations. Those that have golden tests of their own are not repeated here.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -91,8 +91,8 @@ TEST(PipelineFigure2, StreamsRiseToTheBandwidthOfTable6) {
     }
 }
 
-// By hand (docs/reproductions.md): an iteration of one warp occupies local memory for 2 · tile
-// reads and 2 stores, global memory for A and B.
+// By hand (docs/background/reproductions.md): an iteration of one warp occupies local memory for 2
+// · tile reads and 2 stores, global memory for A and B.
 TEST(PipelineFigure3, NoPointIsAboveWhatTheBusiestUnitAllows) {
     struct Row {
         const char* gpu;
@@ -281,11 +281,11 @@ TEST(AnalysisTables10To12, ErrorsAreThoseOfTheCurves) {
     int compared = 0;
     for (const char* device : {"quadro-k620", "gtx-1060"}) {
         std::map<std::pair<std::string, std::string>, std::map<double, double>> curves;
-        for (const auto& row :
-             csv_rows(root / "docs/reproductions" / fmt::format("suite-curves-{}.csv", device)))
+        for (const auto& row : csv_rows(root / "docs/background/reproductions" /
+                                        fmt::format("suite-curves-{}.csv", device)))
             if (row[0] != "kernel") curves[{row[0], row[2]}][std::stod(row[1])] = std::stod(row[3]);
-        for (const auto& row :
-             csv_rows(root / "docs/reproductions" / fmt::format("suite-{}.csv", device))) {
+        for (const auto& row : csv_rows(root / "docs/background/reproductions" /
+                                        fmt::format("suite-{}.csv", device))) {
             const auto model = curves.find({row[0], row[4]});
             if (model == curves.end()) continue;
             const auto& real = curves.at({row[0], "measured"});

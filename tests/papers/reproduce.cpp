@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes every number, curve and picture of docs/reproductions.md, and docs/gpus.md, anew
-// (tools/reproduce.sh).
+// Makes every number, curve and picture of docs/background/reproductions.md, and
+// docs/background/gpus.md, anew (tools/reproduce.sh).
 //   occupipe_reproduce [--check]     --check: writes nothing, exit code 1 if a number is not as
 //   committed
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 const std::filesystem::path root = OCCUPIPE_SOURCE_DIR;
 
 int reproduce(bool check) {
-    const std::filesystem::path folder = root / "docs/reproductions";
+    const std::filesystem::path folder = root / "docs/background/reproductions";
     std::vector<std::pair<std::string, Made>> made;
     for (const Block& block : blocks()) {
         const auto start = std::chrono::steady_clock::now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Several groups with barriers at once: which of the shipped kernels' huge runs are answered, and
-// after how much work. Prints the table of docs/performance.md, "Several groups with barriers".
+// after how much work (summary: docs/background/performance.md, "Several groups with barriers").
 //   occupipe_barrier_combinations [INSTRUCTIONS [GROUP_WARPS CONCURRENT_GROUPS
 //       [ITERATIONS [GROUPS [KERNEL]]]]]
 #include <fmt/format.h>

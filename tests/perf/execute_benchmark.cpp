@@ -2,7 +2,7 @@
 // How many warp-instructions per second the executor of machine code does on one thread, by kernel:
 // the recorded kernels of tests/kernels as their launch files run them: with their code decoded and
 // made ready each time, as in a program's first launch, and (NAME/loaded) with that done before.
-// docs/performance.md says how to run it and holds a table.
+// docs/background/performance.md says how to run it and holds a table.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>

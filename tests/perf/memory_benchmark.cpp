@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // References per second of the stack distances on one thread, by kind of trace; and of the whole
-// analysis of a recorded launch. docs/performance.md says how to run it and holds a table.
+// analysis of a recorded launch. docs/background/performance.md says how to run it and holds a
+// table.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How fast the simulator issues warp-instructions (items per second); docs/performance.md says how
-// to run it and holds a table.
+// How fast the simulator issues warp-instructions (items per second);
+// docs/background/performance.md says how to run it and holds a table.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>

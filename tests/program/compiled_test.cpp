@@ -83,16 +83,16 @@ INSTANTIATE_TEST_SUITE_P(Cuda, ProgramCompiled,
                          ::testing::Values("streams", "memory", "symbols", "threads", "device_code",
                                            "algorithms"));
 
-// The walk of docs/programs.md.
+// The walk of docs/how-to/run-program.md.
 TEST(ProgramWalk, IsAsItIsWritten) {
-    const std::string& path = compiled().path("../../../docs/programs/heat", shared);
+    const std::string& path = compiled().path("../../../docs/how-to/files/heat", shared);
     if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
     const ProgramRun made = run(path, {"64", "10"});
     EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
     EXPECT_THAT(made.out, HasSubstr("PASS"));
     EXPECT_THAT(made.err, HasSubstr("13 launches"));
     const std::string& wrong =
-        compiled().path("../../../docs/programs/heat", "-cudart shared -DOFF_BY_ONE");
+        compiled().path("../../../docs/how-to/files/heat", "-cudart shared -DOFF_BY_ONE");
     const ProgramRun told = run(wrong, {"64", "10"});
     EXPECT_EQ(told.exit_code, 1);
     EXPECT_THAT(told.out, HasSubstr("cudaMemcpy: an illegal memory access was encountered"));

@@ -213,7 +213,7 @@ TEST(Shelf, MutatedFilesAreReadOrRefused) {
     EXPECT_GT(refused, 20);
 }
 
-// Leave one source out: what it says against what is left. docs/shelf.md has this table.
+// Leave one source out: what it says against what is left. docs/background/shelf.md has this table.
 TEST(Shelf, HeldOutSourcesAreWithinTwoErrors) {
     const auto all = held_out(built_in_shelf(), built_in_published());
     for (const HeldOutSummary& row : summary_of(all)) {

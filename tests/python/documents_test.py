@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The walk of docs/python.md, line by line, the notebook, the examples: all are executed."""
+"""The walk of docs/how-to/python.md, line by line, the notebook, the examples: all are executed."""
 
 import contextlib
 import io
@@ -27,7 +27,7 @@ def blocks(text: str) -> list[tuple[str, str]]:
     return [(code, said or "") for code, said in re.findall(pattern, text, re.DOTALL)]
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/how-to/python.md", "python/README.md"])
 def test_walk(root, checkout, page):
     names: dict = {"__name__": "walk"}
     found = blocks((root / page).read_text())

@@ -85,7 +85,7 @@ def test_a_subsystem_without_a_scope_has_none():
 
 @pytest.mark.parametrize("warps", [1, 3, 5, 6, 20])
 def test_a_chain_takes_what_the_law_says(warps):
-    # W warps of one chain of N: Λ + (W−1)λ + (N−1)·max(Λ, Wλ) (docs/pipeline-model.md, section 2).
+    # W warps of one chain of N: Λ + (W−1)λ + (N−1)·max(Λ, Wλ) (docs/background/pipeline-model.md, "The boat hull").
     n, cpi, latency = 200, 2, 12
     expected = latency + (warps - 1) * cpi + (n - 1) * max(latency, warps * cpi)
     found = predict(chain(n), gpu(cpi, latency), Launch(1, warps, 3 * warps))

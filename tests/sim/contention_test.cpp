@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue that makes latency grow with load (docs/pipeline-model.md, "Contention").
+// The queue that makes latency grow with load (docs/background/pipeline-model.md, "Contention").
 #include <gtest/gtest.h>
 
 #include <algorithm>

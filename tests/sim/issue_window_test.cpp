@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The issue limit's windows (docs/pipeline-model.md, "Issue limit").
+// The issue limit's windows (docs/background/pipeline-model.md, "Issue limit").
 #include "sim/machine/issue_window.h"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ double cycles(const GpuProfile& profile, const Kernel& kernel, const Launch& lau
     return fast.cycles;
 }
 
-// t(W) of docs/pipeline-model.md, "The boat-hull curve".
+// t(W) of docs/background/pipeline-model.md, "The boat hull".
 double boat_hull(double cpi, double latency, int n, int warps) {
     return warps <= latency / cpi ? n * latency + (warps - 1) * cpi
                                   : latency + (double{1} * n * warps - 1) * cpi;

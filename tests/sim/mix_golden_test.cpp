@@ -99,7 +99,7 @@ TEST_P(MixGolden, FollowsTheLawOfTwoSubsystemsWithIssueLimit) {
 }
 
 // Where warps look for subsystems the law is only a bound: the window goes to the next warp of the
-// ring, also when the unit that limits stands idle for another (docs/reproductions.md).
+// ring, also when the unit that limits stands idle for another (docs/background/reproductions.md).
 TEST_P(MixGolden, OfWarpsThatLookForSubsystemsStaysBelowTheLawOfTheIssueLimit) {
     for (int beta = 1; beta <= 16; ++beta) {
         const double found =

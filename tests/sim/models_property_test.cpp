@@ -125,7 +125,7 @@ TEST(ModelsProperty, WhatModelsShareChangesNoPrediction) {
 
 // Each model's roof is that of the subsystems it knows. WFG* knows no issue limit, GPUMech no
 // throughput of the memory; the original GPUMech and MWP-CWP break through
-// (docs/analytical-models.md).
+// (docs/background/analytical-models.md).
 TEST(ModelsProperty, NoThroughputModelAndNoCorrectedModelPredictsMoreThanItsRoof) {
     for_random_cases(400, [](const Case& c) {
         const Loads loads = loads_of(c);

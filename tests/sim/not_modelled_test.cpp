@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The numbered list of docs/pipeline-model.md, "What is not modelled": each deviation from hardware
-// is shown to exist. When one of these fails, the model has learnt something and the list must say
-// so.
+// The numbered list of docs/background/pipeline-model.md, "What is not modelled": each deviation
+// from hardware is shown to exist. When one of these fails, the model has learnt something and the
+// list must say so.
 #include <gtest/gtest.h>
 
 #include <string>

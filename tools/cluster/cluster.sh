@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Sweeps and characterisations on a cluster with Slurm; docs/fleets.md.
+# Sweeps and characterisations on a cluster with Slurm; docs/how-to/compare-fleet.md.
 set -euo pipefail
 
 usage() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # nightly.sh BASELINE.yaml DEVICE FOLDER: watches the device against the baseline, a folder per day;
-# ends with the exit code of `occupipe check --watch` (0 unchanged, 6 moved, others: docs/watch.md).
+# ends with the exit code of `occupipe check --watch` (0 unchanged, 6 moved, others: docs/how-to/watch-device.md).
 #
 # cron:   0 3 * * *  /usr/local/bin/nightly.sh /etc/occupipe/golden.yaml cuda:0 /var/lib/occupipe
 # Slurm:  sbatch --gres=gpu:1 --exclusive --begin=03:00 nightly.sh golden.yaml cuda:0 "$HOME/watch"

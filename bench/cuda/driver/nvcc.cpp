@@ -73,7 +73,7 @@ Nvcc find_nvcc(const Surroundings& from) {
         return {*chosen};
     }
     if (const auto found = find_cuda_tool("nvcc", from)) return {*found};
-    throw DeviceError("nvcc: not found (docs/cuda.md lists where it is searched)");
+    throw DeviceError("nvcc: not found (docs/background/cuda.md lists where it is searched)");
 }
 
 NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::string& architecture,

@@ -173,9 +173,10 @@ Nvrtc::Nvrtc(const std::vector<std::string>& names) : calls_(std::make_unique<Nv
     const bool found =
         std::ranges::any_of(names, [&](const std::string& name) { return open(name, why_not); });
     if (!found) {
-        throw DeviceError("NVRTC: libnvrtc.so not found: " + why_not +
-                          " (tools/setup.sh --wheels fetches it; docs/cuda.md lists where it is "
-                          "searched)");
+        throw DeviceError(
+            "NVRTC: libnvrtc.so not found: " + why_not +
+            " (tools/setup.sh --wheels fetches it; docs/background/cuda.md lists where it is "
+            "searched)");
     }
     int count = 0;
     if (calls_->version(&major_, &minor_) != 0 || calls_->count_architectures(&count) != 0) {

@@ -23,7 +23,7 @@ NvrtcOutput assemble_ptx(const std::string& ptx, const std::string& architecture
     if (!program)
         throw DeviceError(
             "ptxas: not found, and PTX needs it (tools/setup.sh --wheels fetches it; "
-            "docs/cuda.md lists where it is searched)");
+            "docs/background/cuda.md lists where it is searched)");
     const WorkFolder folder;
     const fs::path text = folder.path / "kernel.ptx";
     const fs::path code = folder.path / "kernel.cubin";

@@ -56,7 +56,7 @@ const ParameterTable* table_of(const FitOutcome& out, const std::string& name,
     return nullptr;
 }
 
-// pipeline-model.md, section 6: Λ' = Λ + D·λ, λ' = (1+D)·λ with D = degree − 1.
+// docs/background/memory.md: Λ' = Λ + D·λ, λ' = (1+D)·λ with D = degree − 1.
 TEST(Conflicts, SubjectsOfTheirOwnMakeOneTableAndTwoLines) {
     Writer w(1);
     for (const int degree : {1, 2, 4, 8, 16, 32}) {
