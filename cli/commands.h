@@ -35,6 +35,7 @@ void add_execute(const Command& app);
 void add_run(const Command& app);
 void add_extract(const Command& app);
 void add_report(const Command& app);
+void add_completion(const Program& program);  // hidden: what shells ask, and their scripts
 // Uses of these (cli/spellings.h).
 void add_smoke(const Command& app);
 void add_merge(const Command& app);
