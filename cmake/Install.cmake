@@ -11,6 +11,7 @@ install(DIRECTORY profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/profil
 install(DIRECTORY automatch/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/match-devices FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY sim/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/kernels FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/suite FILES_MATCHING PATTERN "*.yaml" PATTERN "*.cu" PATTERN "*.h" PATTERN "*.cpp" PATTERN "README.md")
+install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/schemas FILES_MATCHING PATTERN "*.json")
 install(FILES packaging/occupipe.1 packaging/automatch.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cli/completion/occupipe.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME occupipe)
 install(FILES cli/completion/_occupipe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
