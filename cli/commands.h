@@ -9,8 +9,8 @@
 
 namespace occupipe::cli {
 
-// The whole program; returns the exit code (docs/file-formats.md: 0 ok, 1 failed, 2 usage or bad
-// input, 3 nothing to run on, 5 device lost).
+// The whole program; returns the exit code (docs/reference/file-formats/: 0 ok, 1 failed, 2 usage
+// or bad input, 3 nothing to run on, 5 device lost).
 int run(int argc, char** argv);
 // The same of any program's commands.
 int run(const Program& program, std::vector<std::string> words);
@@ -35,6 +35,7 @@ void add_execute(const Command& app);
 void add_run(const Command& app);
 void add_extract(const Command& app);
 void add_report(const Command& app);
+void add_completion(const Program& program);  // hidden: what shells ask, and their scripts
 // Uses of these (cli/spellings.h).
 void add_smoke(const Command& app);
 void add_merge(const Command& app);

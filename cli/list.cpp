@@ -71,7 +71,15 @@ void list_models(bool json) {
         Json aspects = Json::object();
         for (const ModelAspect& aspect : model_aspects())
             aspects[aspect.name] = model.aspects.*aspect.member;
-        all.push_back({{"name", model.name}, {"source", model.citation}, {"aspects", aspects}});
+        Json reads = Json::array();
+        if (model.reads.hits) reads.insert(reads.end(), {"hit_rate", "hit_latency"});
+        if (model.reads.requests) reads.push_back("requests_per_access");
+        if (model.reads.dram) reads.push_back("dram_bytes_per_warp");
+        if (model.reads.references) reads.push_back("references");
+        all.push_back({{"name", model.name},
+                       {"source", model.citation},
+                       {"aspects", aspects},
+                       {"reads", reads}});
     }
     json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
@@ -114,6 +122,10 @@ void list_profiles(const std::filesystem::path& folder, bool json) {
             {key, name},
             {"device", profile.device.name},
             {"architecture", profile.device.architecture},
+            {"compute_capability", profile.device.compute_capability},
+            {"cores", profile.cores},
+            {"warp_size", profile.warp_size},
+            {"clock_hz", profile.clock_hz},
             {"instructions", profile.instructions.size()},
             {"source",
              profile.instructions.empty() ? "" : to_string(profile.instructions.front().source)},

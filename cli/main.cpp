@@ -72,6 +72,7 @@ void add_commands(const Program& app) {
     add_report(app);
 #endif
     add_uses(app);
+    add_completion(app);
 }
 
 }  // namespace

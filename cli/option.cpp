@@ -340,6 +340,8 @@ void Command::show_as_use(const std::string& name, const std::string& of, const 
 
 void Command::footer(const std::string& text) const { app_->footer(text); }
 
+void Command::hide() const { app_->group(""); }
+
 void Command::callback(std::function<void()> run) const { app_->callback(std::move(run)); }
 
 bool Command::chose_subcommand() const { return !app_->get_subcommands().empty(); }
@@ -464,6 +466,65 @@ void hint_at_names(const std::string& program, const CommandApp& command,
     }
 }
 
+// The first line of a help text.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// Words that a check of the option lists: "PROFILE:{a,b}".
+std::vector<std::string> listed_words(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    const std::size_t begin = type.find(":{");
+    if (begin == std::string::npos || !type.ends_with('}')) return {};
+    return CLI::detail::split(type.substr(begin + 2, type.size() - begin - 3), ',');
+}
+
+void add_value(Candidates& found, const CLI::Option& option) {
+    for (const std::string& word : listed_words(option)) found.words.push_back({word, ""});
+    const std::string type = option.get_type_name();
+    if (found.words.empty()) found.value = type.substr(0, type.find(':'));
+}
+
+// `--cache l1` of the option `--cache`.
+void add_members(Candidates& found, const CommandApp& command, const std::string& family) {
+    for (const auto& [option, name] : command.names)
+        if (name.shown.starts_with(family + " "))
+            found.words.push_back(
+                {name.shown.substr(family.size() + 1) + (name.takes_value ? "=" : ""),
+                 first_line(option->get_description())});
+}
+
+// The option that a word names, if a value follows.
+const CLI::Option* awaits_value(const CommandApp& command, const std::string& word) {
+    if (!word.starts_with('-')) return nullptr;
+    const CLI::Option* const option = command.get_option_no_throw(word);
+    return option != nullptr && option->get_items_expected_max() > 0 ? option : nullptr;
+}
+
+void add_options(Candidates& found, const CommandApp& command) {
+    std::map<std::string, std::string> names;
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* one) { return one->nonpositional(); })) {
+        const auto known = command.names.find(option);
+        std::string name = known == command.names.end() ? option->get_name() : known->second.shown;
+        name = name.substr(name.rfind(',') + 1);
+        names.emplace(name.substr(0, name.find(' ')), first_line(option->get_description()));
+    }
+    for (const CommandApp::Use& use : command.uses)
+        if (const std::size_t at = use.shown.find("--"); at != std::string::npos)
+            names.emplace(use.shown.substr(at), first_line(use.about));
+    for (const auto& [name, about] : names) found.words.push_back({name, about});
+}
+
+// The positional argument that comes next, behind so many.
+void add_positional(Candidates& found, const CommandApp& command, std::size_t before) {
+    const auto positionals =
+        command.get_options([](const CLI::Option* option) { return option->get_positional(); });
+    for (const CLI::Option* option : positionals) {
+        const auto most = static_cast<std::size_t>(option->get_items_expected_max());
+        if (before < most) return add_value(found, *option);
+        before -= most;
+    }
+}
+
 }  // namespace
 
 Program::Program(const std::string& about, const std::string& name,
@@ -495,6 +556,43 @@ bool Program::run(std::vector<std::string> words) const {
         app_->exit(error);
         return true;
     }
+}
+
+Candidates Program::candidates(std::vector<std::string> words) const {
+    Candidates found;
+    if (words.empty()) return found;
+    const std::string last = words.back();
+    words.pop_back();
+    const CommandApp& command = command_of(*app_, words);
+    std::size_t named = 0;
+    for (const CLI::App* app = &command; app->get_parent() != nullptr; app = app->get_parent())
+        ++named;
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(named));
+    const std::string before = words.empty() ? "" : words.back();
+    const std::size_t equals = last.find('=');
+    if (last.starts_with("--") && equals != std::string::npos) {
+        found.kept = last.substr(0, equals + 1);
+        add_members(found, command, last.substr(0, equals));
+        const CLI::Option* const option = awaits_value(command, last.substr(0, equals));
+        if (found.words.empty() && option != nullptr) add_value(found, *option);
+    } else if (const CLI::Option* const option = awaits_value(command, before)) {
+        add_value(found, *option);
+    } else if (last.starts_with('-')) {
+        add_options(found, command);
+    } else {
+        if (before.starts_with("--")) add_members(found, command, before);
+        if (!found.words.empty()) return found;
+        for (const CLI::App* one :
+             command.get_subcommands([](const CLI::App* any) { return !any->get_group().empty(); }))
+            found.words.push_back({one->get_name(), first_line(one->get_description())});
+        std::size_t positionals = 0;
+        for (std::size_t i = 0; i < words.size(); ++i)
+            if (!words[i].starts_with('-') &&
+                (i == 0 || awaits_value(command, words[i - 1]) == nullptr))
+                ++positionals;
+        if (found.words.empty()) add_positional(found, command, positionals);
+    }
+    return found;
 }
 
 std::string Program::name() const { return app_->get_name(); }

@@ -94,6 +94,7 @@ public:
     void show_as_use(const std::string& name, const std::string& of, const std::string& shown,
                      const std::string& arguments) const;
     void footer(const std::string& text) const;
+    void hide() const;  // from the --help of the program
     void callback(std::function<void()> run) const;
     bool chose_subcommand() const;
     std::string help() const;
@@ -112,6 +113,17 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// What may stand where the last word of a command line does, for a shell's completion.
+struct Candidates {
+    struct Word {
+        std::string text;
+        std::string about;  // may be empty
+    };
+    std::vector<Word> words;
+    std::string value;  // what --help calls the value that may stand there: "PROFILE", "FILE"
+    std::string kept;   // beginning of the last word that is not the value's: "--device="
+};
+
 class Program : public Command {
 public:
     Program(const std::string& about, const std::string& name,
@@ -125,6 +137,8 @@ public:
     // what the callback throws.
     bool run(std::vector<std::string> words) const;
     std::string name() const;
+    // Of words that end with the one to be completed, which may be empty.
+    Candidates candidates(std::vector<std::string> words) const;
     // The command that the last words named; the program itself where they named none.
     Command named() const;
 };

@@ -11,7 +11,11 @@ install(DIRECTORY profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/profil
 install(DIRECTORY automatch/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/match-devices FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY sim/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/kernels FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/suite FILES_MATCHING PATTERN "*.yaml" PATTERN "*.cu" PATTERN "*.h" PATTERN "*.cpp" PATTERN "README.md")
+install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/schemas FILES_MATCHING PATTERN "*.json")
 install(FILES packaging/occupipe.1 packaging/automatch.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES cli/completion/occupipe.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME occupipe)
+install(FILES cli/completion/_occupipe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES cli/completion/occupipe.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.cu" PATTERN "*.yaml")
 

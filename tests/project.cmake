@@ -140,3 +140,12 @@ add_test(NAME Project.VersionCheckFindsAnother COMMAND ${CMAKE_COMMAND} -D ROOT=
 set_tests_properties(Project.OneVersionEverywhere PROPERTIES LABELS project TIMEOUT 60)
 set_tests_properties(Project.VersionCheckFindsAnother PROPERTIES LABELS project TIMEOUT 60
     PASS_REGULAR_EXPRESSION "CITATION.cff: version '1.2.2', not[ \n]+1.2.3")
+
+# The pages of the reference that the program itself writes.
+add_test(NAME Project.ReferencePagesAreWhatTheProgramPrints
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/reference.sh --check $<TARGET_FILE:occupipe>)
+set_tests_properties(Project.ReferencePagesAreWhatTheProgramPrints PROPERTIES LABELS project TIMEOUT 300)
+find_program(OCCUPIPE_PYTHON3 python3)
+if(NOT OCCUPIPE_PYTHON3 OR NOT OCCUPIPE_FIT)
+    set_tests_properties(Project.ReferencePagesAreWhatTheProgramPrints PROPERTIES DISABLED ON)
+endif()

@@ -19,6 +19,7 @@ endfunction()
 occupipe_python_test(Package objects_test.py sweep_test.py predict_test.py doors_test.py fit_test.py machine_code_test.py tune_test.py plots_test.py)
 occupipe_python_test(Types types_test.py)
 occupipe_python_test(Documents documents_test.py)
+occupipe_python_test(Schemas schemas_test.py)
 
 # The wheel, built and installed as a user does it.
 occupipe_python_test(Wheel wheel_test.py)

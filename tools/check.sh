@@ -42,7 +42,7 @@ say() { printf 'check: %s\n' "$*" >&2; }
 
 step_format() { git ls-files -z '*.h' '*.cpp' | xargs -0 clang-format --dry-run --Werror; }
 
-step_shell() { shellcheck tools/*.sh tools/cluster/* tests/cluster/*.sh .ci/run; }
+step_shell() { shellcheck tools/*.sh tools/cluster/* tests/cluster/*.sh tests/cli/*.sh cli/completion/*.bash .ci/run; }
 
 step_release() { tools/test.sh release; }
 

@@ -96,7 +96,16 @@ void print_json(const Columns& columns, std::span<const bench::Row> rows) {
                 entry["not_proved"] = *doubt;
             }
         }
-        all.push_back({{"name", row.id}, {"meaning", row.meaning}, {"devices", devices}});
+        all.push_back({{"name", row.id},
+                       {"meaning", row.meaning},
+                       {"kind", kind_of(row.id)},
+                       {"devices", devices}});
+        // What the timed loop has to contain, of each dialect that has the instruction.
+        if (row.no_cuda.empty())
+            all.back()["cuda"] = {{"ptx", row.ptx}, {"machine_code", row.sass}};
+        else
+            all.back()["no_cuda"] = row.no_cuda;
+        if (!row.no_opencl.empty()) all.back()["no_opencl"] = row.no_opencl;
         if (!architectures.empty()) all.back()["architectures"] = architectures;
     }
     fmt::print("{}\n", all.dump(2));

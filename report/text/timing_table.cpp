@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "published/shelf.h"
 #include "report/text/backend_agreement.h"
 #include "report/text/text_table.h"
 
@@ -273,7 +274,13 @@ std::string as_json(const TimingTable& table) {
                     timings.back()["latency"] = json_estimate(*timing->latency);
                 else
                     timings.back()["latency_unknown"] = timing->latency_unknown;
+                timings.back()["subsystem"] = timing->subsystem;
                 timings.back()["source"] = to_string(timing->source);
+                if (!timing->reference.empty()) timings.back()["reference"] = timing->reference;
+                if (!timing->note.empty()) timings.back()["note"] = timing->note;
+                const auto published =
+                    analysis::shelf_evidence(table.devices[i].compute_capability, row.instruction);
+                if (!published.empty()) timings.back()["published"] = published;
                 if (row.per_scheduler[i]) {
                     timings.back()["cpi_per_scheduler"] = *row.per_scheduler[i];
                 }

@@ -20,3 +20,9 @@ run("^[1-9][0-9]* cycles, [1-9][0-9]* quantities compared" ${WORK}/user/user ${d
 run("saxpy on NVIDIA GeForce RTX 2070" ${WORK}/prefix/bin/occupipe predict saxpy --profile rtx-2070)
 run("best: NVIDIA Tesla K20X" ${WORK}/prefix/bin/occupipe match --workload ${SOURCE}/../../automatch/workloads/counted/stencil.yaml
     --profile i5-2400 --profile tesla-k20x)
+foreach(file occupipe/schemas/profile.schema.json bash-completion/completions/occupipe zsh/site-functions/_occupipe
+        fish/vendor_completions.d/occupipe.fish)
+    if(NOT EXISTS ${WORK}/prefix/share/${file})
+        message(FATAL_ERROR "share/${file} was not installed")
+    endif()
+endforeach()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A dumped folder of launches, read by docs/how-to/measure-elsewhere.md and docs/file-formats.md
-// alone: what a stranger with a machine or a simulator would write.
+// A dumped folder of launches, read by docs/how-to/measure-elsewhere.md and
+// docs/reference/file-formats/ alone: what a stranger with a machine or a simulator would write.
 #pragma once
 
 #include <cstdint>

@@ -315,11 +315,15 @@ TEST(ProfileFields, EveryMemberOfAProfileIsDescribed) {
     }
 }
 
-TEST(ProfileFields, StandInTheDocumentOfTheFormat) {
-    const std::string document = source("docs/file-formats.md");
+TEST(ProfileFields, StandInTheDocumentAndTheSchemaOfTheFormat) {
+    const std::string document = source("docs/reference/file-formats/profile.md");
+    const std::string schema = source("schemas/profile.schema.json");
     for (const Described& type : types_of_a_profile())
-        for (const std::string_view key : type.keys)
+        for (const std::string_view key : type.keys) {
             EXPECT_TRUE(has_word(document, std::string(key))) << type.type << ": " << key;
+            EXPECT_NE(schema.find(fmt::format("\"{}\": {{", key)), std::string::npos)
+                << type.type << ": " << key;
+        }
 }
 
 // What does the work names no field: it takes all from the description.
