@@ -227,6 +227,22 @@ void bind_parts(nb::module_& m) {
     add_value_methods(level,
                       {"instruction", "latency", "first_bytes", "last_bytes", "edge_confidence"});
 
+    nb::class_<InstructionCache> code(m, "InstructionCache",
+                                      "Machine code that a core keeps; None is unknown.");
+    code.def(
+            "__init__",
+            [](InstructionCache* place, std::optional<double> bytes,
+               std::optional<double> bytes_per_cycle, const std::string& reference) {
+                new (place) InstructionCache{bytes, bytes_per_cycle, reference};
+            },
+            nb::kw_only(), nb::arg("bytes") = nb::none(), nb::arg("bytes_per_cycle") = nb::none(),
+            nb::arg("reference") = "")
+        .def_ro("bytes", &InstructionCache::bytes, "Bytes of code.")
+        .def_ro("bytes_per_cycle", &InstructionCache::bytes_per_cycle,
+                "Bytes of code per cycle and core from beyond it.")
+        .def_ro("reference", &InstructionCache::reference);
+    add_value_methods(code, {"bytes", "bytes_per_cycle", "reference"});
+
     nb::class_<Overheads> overheads(m, "Overheads", "Costs of no instruction; None is unknown.");
     overheads
         .def(
@@ -506,6 +522,7 @@ void bind_profiles(nb::module_& m) {
         .def_rw("clock_hz", &GpuProfile::clock_hz, "f [Hz].")
         .def_rw("limits", &GpuProfile::limits, nb::rv_policy::copy)
         .def_rw("issue", &GpuProfile::issue, nb::rv_policy::copy)
+        .def_rw("instruction_cache", &GpuProfile::instruction_cache, nb::rv_policy::copy)
         .def_rw("overheads", &GpuProfile::overheads, nb::rv_policy::copy)
         .def_prop_rw(
             "subsystems", [](const GpuProfile& p) { return tuple_of(p.subsystems); },
