@@ -433,7 +433,7 @@ Answer asked(const Question& question, const GpuProfile& profile, const Asking& 
     add_notes(answer.fitted, Kind::fitted, fitted);
     if (!question.memory.caches.empty() && answer.launches.front().priced->memory.rows.empty())
         throw InputError(
-            "--cache: the kernel does not tell what its instructions ask of the memory; 'occupipe "
+            "--cache: the kernel does not say what its instructions ask of the memory; 'occupipe "
             "extract' writes kernels that do");
     return answer;
 }

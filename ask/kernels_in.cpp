@@ -190,7 +190,7 @@ Notes assumptions_of(const KernelIn& in) {
     const auto taken = std::ranges::count_if(extracted.classes, &extract::ExtractedClass::taken);
     if (std::cmp_less(taken, extracted.classes.size()))
         said.push_back({Note::Kind::classes,
-                        fmt::format("{} of {} classes of warps stand for all, also for warps that "
+                        fmt::format("{} of {} classes of warps represent all, also warps that "
                                     "execute about as many "
                                     "instructions; {:.1f} % of the executed instructions are by "
                                     "warps of these classes",
@@ -209,7 +209,7 @@ Notes assumptions_of(const KernelIn& in) {
             {Note::Kind::classes,
              fmt::format(
                  "a warp executes {:.6g} instructions in the mean of the launch, and {:.6g} "
-                 "({:+.1f} %) in that of the predicted groups, where one class stands for several",
+                 "({:+.1f} %) in that of the predicted groups, where one class represents several",
                  extracted.instructions, predicted,
                  100 * (predicted / extracted.instructions - 1))});
     const sim::LaunchGroups groups(in.kernel(), *in.kernel().launch);
@@ -229,7 +229,7 @@ std::vector<std::string> warnings_of(const KernelIn& in) {
     if (std::abs(change) <= most_change) return {};
     return {fmt::format(
         "{}: what is predicted executes {:.1f} % {} instructions than the launch did, since one of "
-        "{} classes of warps stands for several: more of them (--sample classes=N) come nearer",
+        "{} classes of warps represents several: more of them (--sample classes=N) come nearer",
         in.kernel().name, 100 * std::abs(change), change < 0 ? "fewer" : "more",
         in.kernel().warps.size())};
 }
@@ -327,7 +327,7 @@ std::string to_text(const GroupsSeen& seen) {
         return text;
     }
     return fmt::format(
-        "{} of {} groups stand for all: the first, the last, and some at random from everywhere "
+        "{} of {} groups represent all: the first, the last, and some at random from everywhere "
         "between; {}. Groups unlike them that none of them shows may be up to {:.2g} % of all "
         "(with {:.0f} % confidence), whatever they execute",
         seen.executed, seen.groups,

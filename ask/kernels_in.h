@@ -147,7 +147,7 @@ std::set<std::string> known_names(const GpuProfile& profile);
 // is not executed.
 std::string architecture_of(const GpuProfile& profile);
 
-// "10 of 4096 groups stand for all: the first, the last, and …"
+// "10 of 4096 groups represent all: the first, the last, and …"
 std::string to_text(const GroupsSeen& seen);
 
 inline constexpr const char* no_group_warps_of_code =

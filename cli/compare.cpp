@@ -48,7 +48,7 @@ constexpr const char* about =
     "  MAPE        mean of |WPC predicted - WPC measured| / WPC measured, in percent\n"
     "  MAPE_shape  the same after subtracting from the errors a straight line over occupancy:\n"
     "              what remains is a wrong shape rather than a wrong level\n"
-    "Models that predict more points stand first, of these the one with the smaller MAPE.\n"
+    "Models that predict more points come first, of these the one with the smaller MAPE.\n"
     "Measured cycles include the cost of starting the kernel, which no model predicts: short runs\n"
     "look slower than predicted.";
 

@@ -241,7 +241,7 @@ void explain_mix(const Mix& mix) {
     fmt::print("{}\n\nWhat the number means\n", plan.subject());
     say(fmt::format(
         "{} instructions of {}, then one of {}, over and over, at the largest occupancy. "
-        "The throughput of {} over β tells which of three laws holds: β/(β·λ1 + λ2), "
+        "The throughput of {} over β shows which of three laws holds: β/(β·λ1 + λ2), "
         "the two share a subsystem; min(1/λ1, β/λ2), they do not; the same with "
         "IL·β/(β + 1), the issue limit binds.",
         mix.beta, mix.first, mix.second, mix.first));

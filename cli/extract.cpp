@@ -21,9 +21,9 @@ namespace {
 constexpr const char* about =
     "Input: CUDA kernels and how they are launched, as 'occupipe execute' takes them.\n"
     "Output: one launch as a kernel file: the instructions that its warps executed, with loops\n"
-    "and dependences, for 'occupipe predict KERNEL --profile P'; and what stands in it.\n"
+    "and dependences, for 'occupipe predict KERNEL --profile P'; and what it contains.\n"
     "Warps that executed the same instructions with the same lanes are one class; rare classes\n"
-    "are left out, and the share that the others stand for is said.";
+    "are left out; the output gives the share that the others represent.";
 
 constexpr const char* examples =
     "occupipe extract saxpy.cu --arch sm_90 --launch saxpy.yaml -o saxpy.kernel.yaml\n"
@@ -113,15 +113,15 @@ void add_extract(const Command& app) {
     command
         .add_option("--given cores|--cores", request->kernel.memory_cores,
                     "Cores of the GPU on which the groups meet in the caches (default: the\n"
-                    "profile's; without either the file tells nothing of memory)")
+                    "profile's; without either the file says nothing about memory)")
         .check(in_range(1, 100'000))
         .type_name("N");
     command
         .add_option("-o,--output", request->output,
-                    "Where the kernel file goes (default: stdout, what stands in it to stderr)")
+                    "Where the kernel file goes (default: stdout, its contents in words to stderr)")
         .type_name("FILE");
     command.add_flag("--json", request->json,
-                     "Print what stands in it as JSON; the kernel file goes to -o alone");
+                     "Print its contents as JSON; the kernel file goes to -o alone");
     command.add_flag("--force", request->force, "Replace the file if it exists");
     command.show_first({"--launch", "--grid", "--block", "--args", "--arch", "--kernel",
                         "--profile", "-o,--output", "--json", "--force"});

@@ -378,7 +378,7 @@ void add_predict(const Command& app) {
     command
         .add_option(
             "--memory", options->memory_pricing,
-            "λ and Λ of memory instructions, where the kernel tells what they ask: by the\n"
+            "λ and Λ of memory instructions, if the kernel says what they ask: by the\n"
             "levels that answer each (per-access), by one ratio R and one conflict degree D\n"
             "of the kernel (aggregate), or as the profile says (none)")
         .check(one_of({"per-access", "aggregate", "none"}))

@@ -346,7 +346,7 @@ void add_roofline(const Command& app) {
     add_help_end(command, {.text = about,
                            .exit_codes = {exit_limit_reached, exit_interrupted},
                            .examples = examples});
-    command.add_option("sources", request->sources, "Where the kernels' counts stand")
+    command.add_option("sources", request->sources, "Files with the kernels' counts")
         .type_name("SOURCE");
     command
         .add_option("--profile", request->profiles,

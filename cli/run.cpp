@@ -49,7 +49,8 @@ constexpr const char* about =
     "what\n"
     "limits them. The first launch of each kernel and shape is predicted and stands for the "
     "others.\n"
-    "Accesses outside of memory, misaligned ones and those of freed memory are told with kernel,\n"
+    "Accesses outside of memory, misaligned ones and those of freed memory are reported with "
+    "kernel,\n"
     "source line and thread, and become the error that CUDA has for them.\n"
     "Exit code: the program's own; 128 + N where signal N ended it.\n"
     "docs/how-to/run-program.md is a walk through it.";
@@ -75,7 +76,7 @@ public:
         if (is_kept_) {
             path_ = kept;
             if (fs::exists(path_) && !fs::is_directory(path_))
-                throw InputError(fmt::format("--output {}: is no folder", kept));
+                throw InputError(fmt::format("--output {}: not a folder", kept));
             if (fs::exists(path_) && !fs::is_empty(path_)) {
                 if (!force || !fs::exists(path_ / "run.json"))
                     throw InputError(fmt::format(
@@ -121,7 +122,7 @@ fs::path runtime_folder() {
         if (fs::exists(folder / "libcudart.so.13")) return fs::canonical(folder);
     }
     throw std::runtime_error(
-        fmt::format("libcudart.so.13, which stands for the CUDA runtime, is not beside {}: was the "
+        fmt::format("libcudart.so.13, which replaces the CUDA runtime, is not beside {}: was the "
                     "program moved?",
                     program.string()));
 }

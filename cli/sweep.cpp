@@ -158,9 +158,7 @@ void add_sweep(const Command& app) {
     command.add_option("spec", options->spec, "What to predict (YAML)").type_name("SPEC.yaml");
     command.add_option("-o,--output", options->output, "CSV to write, or to go on with")
         .type_name("FILE");
-    command
-        .add_option("--shard", options->shard,
-                    "Only part I of N: rows that stand one after the other")
+    command.add_option("--shard", options->shard, "Only part I of N: consecutive rows")
         .show_default()
         .type_name("I/N");
     command

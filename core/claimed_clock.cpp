@@ -16,7 +16,7 @@ std::optional<std::string> fault_of_claimed_clock(const std::string& text) {
     if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
         return fmt::format("'{}' is not a positive number", text);
     if (value < slowest_clock_hz)
-        return fmt::format("'{}' is no core clock in Hz: is it in MHz or GHz?", text);
+        return fmt::format("'{}' is not a core clock in Hz: is it in MHz or GHz?", text);
     return std::nullopt;
 }
 

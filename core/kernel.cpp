@@ -111,7 +111,7 @@ namespace {
 void validate_groups(const Kernel& kernel, const std::string& file_name) {
     const GroupKinds& groups = *kernel.groups;
     if (!kernel.launch)
-        throw InputError(file_name, {}, "groups", "needs a launch, which tells their size");
+        throw InputError(file_name, {}, "groups", "needs a launch, which gives their size");
     if (groups.kinds.empty() || groups.order.empty())
         throw InputError(file_name, {}, "groups", "needs a kind of groups, and an order of them");
     for (const auto& kind : groups.kinds) {

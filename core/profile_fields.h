@@ -144,9 +144,9 @@ void describe(Io& io, std::type_identity<InstructionTiming>) {
         if (!timing.latency && timing.latency_unknown.empty())
             return Fault{{"latency"}, "is missing, and no latency_unknown says why"};
         if (timing.latency && !timing.latency_unknown.empty())
-            return Fault{{"latency_unknown"}, "stands beside a latency"};
+            return Fault{{"latency_unknown"}, "conflicts with 'latency'; give one of them"};
         if (!timing.latency && timing.latency_growth)
-            return Fault{{"latency_growth"}, "stands without a latency"};
+            return Fault{{"latency_growth"}, "needs 'latency'"};
         for (std::size_t i = 0; i < timing.tables.size(); ++i)
             for (std::size_t j = 0; j < i; ++j) {
                 const ParameterTable& a = timing.tables[j];

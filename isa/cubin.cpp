@@ -46,7 +46,7 @@ public:
     std::string_view all() const { return bytes_; }
 
     std::string_view text(std::uint64_t offset) const {
-        if (offset >= bytes_.size()) fault("a name lies outside of its table");
+        if (offset >= bytes_.size()) fault("a name is outside of its table");
         const std::string_view rest = bytes_.substr(offset);
         const std::size_t end = rest.find('\0');
         if (end == std::string_view::npos) fault("a name has no end");
@@ -174,9 +174,9 @@ std::vector<Relocation> read_relocations(const Section& section,
 // value or size.
 namespace note {
 constexpr std::uint8_t sized = 4, half = 3, byte = 2;
-constexpr std::uint8_t most_threads = 0x05, parameter_bank = 0x0a, frame_size = 0x11, min_stack_size = 0x12,
-                       parameter = 0x17, parameter_bytes = 0x19, register_count = 0x2f,
-                       cluster = 0x3d, barrier_count = 0x4c;
+constexpr std::uint8_t most_threads = 0x05, parameter_bank = 0x0a, frame_size = 0x11,
+                       min_stack_size = 0x12, parameter = 0x17, parameter_bytes = 0x19,
+                       register_count = 0x2f, cluster = 0x3d, barrier_count = 0x4c;
 }  // namespace note
 
 template <typename Use>

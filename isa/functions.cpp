@@ -179,7 +179,7 @@ void relocate_code(const Cubin& cubin, const Kernel& kernel, std::vector<Word>& 
             }
             if (one.offset % instruction_bytes != 0 || at + instruction_bytes > end) {
                 throw InputError(
-                    fmt::format("kernel '{}': a relocation of '{}' lies between "
+                    fmt::format("kernel '{}': a relocation of '{}' is between "
                                 "instructions or beyond the code ({:#06x})",
                                 kernel.name, name, one.offset));
             }

@@ -103,7 +103,7 @@ fs::path find_program(const std::string& name) {
                                      !fs::exists(name, none) ? "there is no such file"
                                      : fs::is_directory(name, none)
                                          ? "is a folder, not a program"
-                                         : "is no program that may be executed (chmod +x)"));
+                                         : "is not executable (chmod +x)"));
     }
     const char* const paths = std::getenv("PATH");
     std::string_view rest = paths == nullptr ? "" : paths;

@@ -189,8 +189,8 @@ private:
 
     std::string assumed_reference() const {
         return fmt::format(
-            "nobody published them for {}; similar instructions or architectures "
-            "stand for them, with wider errors ('occupipe explain' says which)",
+            "not published for {}; similar instructions or architectures "
+            "replace them, with wider errors ('occupipe explain' says which)",
             card_.capability);
     }
 

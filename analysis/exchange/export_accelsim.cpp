@@ -55,7 +55,7 @@ private:
                             profile_.device.name));
         if (!options_.profile_name.empty()) comment("Profile: " + options_.profile_name);
         note(
-            "These options are only those that a profile knows. They stand beside (after) a whole "
+            "These options are only those that a profile knows. They go after a whole "
             "configuration; caches, queues, interconnect and DRAM timing come from there.");
         note(
             "What this format cannot say: standard errors, contention, the loop's own cost, one λ "
@@ -137,7 +137,7 @@ private:
         comment(cycles.how);
         const auto others = other_than(profile_, unit, *timing);
         if (!others.empty())
-            note(fmt::format("{} stands for {} as well", timing->name, fmt::join(others, ", ")));
+            note(fmt::format("{} represents {} as well", timing->name, fmt::join(others, ", ")));
         option(fmt::format("gpgpu_num_{}_units", unit.name), fmt::format("{}", cycles.units));
         option(trace, fmt::format("{},{}", cycles.latency, cycles.initiation));
         units_[std::string(unit.name)] = cycles.units;

@@ -231,7 +231,7 @@ private:
         const auto others =
             timing->determined() ? other_than(profile_, unit, *timing) : std::vector<std::string>{};
         if (!others.empty())
-            note(fmt::format("{} stands for {} as well", timing->name, fmt::join(others, ", ")));
+            note(fmt::format("{} represents {} as well", timing->name, fmt::join(others, ", ")));
     }
 
     const GpuProfile& profile_;

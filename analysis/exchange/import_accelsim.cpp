@@ -94,7 +94,7 @@ void read_options(const InputText& file, Options& options, std::vector<std::stri
         const Word& word = words[i];
         if (!names_option(word))
             throw InputError(file.name, word.where, "",
-                             fmt::format("'{}' is no option: '-' and a letter begin one",
+                             fmt::format("'{}' is not an option: '-' and a letter begin one",
                                          word.text.substr(0, 40)));
         const std::string name = word.text.substr(1);
         if (i + 1 == words.size() || names_option(words[i + 1]))

@@ -80,7 +80,7 @@ private:
         }
         if (devices_.empty())
             fail_at(file_, line, line.words.front(), "",
-                    "stands before the first 'Device:' line; this is not clpeak's output");
+                    "comes before the first 'Device:' line; this is not clpeak's output");
         ClpeakDevice& device = devices_.back();
         if (key == "Driver version") {
             device.driver = value;
@@ -154,8 +154,7 @@ private:
     }
 
     ClpeakDevice& device(const TextLine& line) {
-        if (devices_.empty())
-            fail_at(file_, line, line.words.front(), "", "stands outside of a <run>");
+        if (devices_.empty()) fail_at(file_, line, line.words.front(), "", "is outside of a <run>");
         return devices_.back();
     }
 

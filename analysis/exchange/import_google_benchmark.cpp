@@ -48,7 +48,7 @@ ImportedProfile import_google_benchmark(const InputText& file, const DeviceHints
     add_origin(out.profile, file, "Google Benchmark: bytes that programs say they process");
     left_out.tell(out.notes);
     out.notes.push_back(fmt::format(
-        "{} of {} rows tell bytes per second, the greatest of which is taken for loads of global "
+        "{} of {} rows give bytes per second, the greatest of which is taken for loads of global "
         "memory: no bound where those bytes came from a cache, or where the row's time is the "
         "host's",
         throughputs.size(), rows));

@@ -292,7 +292,7 @@ CacheRow cache_row(const InputText& file, const TextLine& line, LeftOut& left_ou
     if (!unit(1, "kB") || !unit(second + 3, "ms") || !unit(second + 5, "%") ||
         !unit(second + 7, "GB/s"))
         fail_at(file, line, line.words.front(), "",
-                "is no row of gpu-cache or gpu-l2-cache: KB kB, [KB kB,] MS ms, SPREAD %, GB/s");
+                "is not a row of gpu-cache or gpu-l2-cache: KB kB, [KB kB,] MS ms, SPREAD %, GB/s");
     CacheRow row;
     row.bytes = kilo_bytes * positive_at(file, line, words[second], "data set");
     const TextWord& bandwidth = words[second + 6];

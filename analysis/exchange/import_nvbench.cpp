@@ -249,7 +249,7 @@ private:
         if (state.clock_hz.empty() && !hints_.clock_hz)
             fail(state, "",
                  "has no summary nv/cold/sm_clock_rate/mean: without the clock that ran there "
-                 "are no cycles; clock_hz names it");
+                 "are not cycles; clock_hz names it");
         const auto clock = state.clock_hz.empty()
                                ? hints_.clock_hz
                                : figure(state, state.clock_hz, "nv/cold/sm_clock_rate/mean");

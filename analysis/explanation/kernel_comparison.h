@@ -3,6 +3,8 @@
 // source code.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,7 +35,13 @@ struct BeforeAfter {
     double before = 0;
     double after = 0;
 
-    double difference() const { return after - before; }
+    // Without what rounding leaves of equal sums.
+    double difference() const {
+        constexpr double rounding = 1e-12;
+        const double change = after - before;
+        return std::abs(change) > rounding * std::max(std::abs(before), std::abs(after)) ? change
+                                                                                         : 0;
+    }
 };
 
 // How a line of one version stands in the other.

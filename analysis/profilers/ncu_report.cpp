@@ -122,7 +122,7 @@ void add_metric(NcuKernel& kernel, const Cell& cell, DecimalSign sign) {
     const auto factor = factor_of(cell.unit);
     if (!value)
         kernel.unusable[cell.metric] = {
-            cell.line, cell.text.empty() ? "nothing stands in its place"
+            cell.line, cell.text.empty() ? "there is nothing in its place"
                                          : fmt::format("'{}' is not a number", cell.text)};
     else if (!factor)
         kernel.unusable[cell.metric] = {cell.line,
@@ -141,7 +141,7 @@ void add_metrics(Table& table, const std::string& file_name) {
             throw InputError(
                 file_name, {cell.line, 0}, cell.metric,
                 fmt::format("'{}' is thousands where points group digits, as in a German locale, "
-                            "and a fraction elsewhere, and no other number of the file tells "
+                            "and a fraction elsewhere, and no other number of the file shows "
                             "which; export it again with LC_ALL=C",
                             cell.text));
         add_metric(table.kernels[cell.launch], cell, sign.value_or(DecimalSign::point));

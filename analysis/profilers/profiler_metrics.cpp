@@ -105,7 +105,7 @@ void add_value(Found& found, const std::string& metric, const std::string& text,
     if (value.line == 0) value.line = line;
     const auto read = profiler_number(text);
     if (!read) {
-        value.fault = text.empty() ? "nothing stands in its place"
+        value.fault = text.empty() ? "there is nothing in its place"
                                    : fmt::format("'{}' is not a number", text);
         value.line = line;
         return;

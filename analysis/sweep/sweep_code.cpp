@@ -42,8 +42,8 @@ public:
                 end == std::string::npos ? "" : text.substr(begin + 2, end - begin - 2);
             const auto found = values_.find(name);
             if (found == values_.end())
-                throw InputError(fmt::format("{}: '${{{}}}' is none of the parameters of 'with'{}",
-                                             where, name, others()));
+                throw InputError(fmt::format("{}: '${{{}}}' is not a parameter of 'with'{}", where,
+                                             name, others()));
             if (found->second.empty())
                 throw InputError(
                     fmt::format("{}: '${{{}}}': the profile's architecture is not known, or "
@@ -180,7 +180,7 @@ std::shared_ptr<const CodeLaunch> CodeReader::launch(
         options.push_back(fill(option, "compiler_options"));
     if (const std::string unused = fill.unused(); !unused.empty())
         throw InputError(fmt::format(
-            "the parameter '{0}' is used nowhere: '${{{0}}}' stands for its value", unused));
+            "the parameter '{0}' is used nowhere: '${{{0}}}' is replaced by its value", unused));
 
     CompileRequest request = compile_request(one.plan, &profile);
     request.architecture = architecture;

@@ -34,9 +34,9 @@ void set_iterations(Kernel& kernel, std::int64_t count) {
         throw InputError(fmt::format("iterations: kernel '{}' has {} outermost loops, not one",
                                      kernel.name, loops));
     if (kernel.memory && loop->count != count)
-        throw InputError(
-            fmt::format("iterations: what kernel '{}' tells of its memory is that of {} iterations",
-                        kernel.name, loop->count));
+        throw InputError(fmt::format(
+            "iterations: what kernel '{}' says about its memory is that of {} iterations",
+            kernel.name, loop->count));
     loop->count = count;
 }
 

@@ -205,7 +205,7 @@ Extent take_up(const GrowingFile& file, const Sweep& sweep, const SweepRun& run,
     if (file.size() > 0 || known) {
         std::string other;
         if (!known)
-            other = "exists already, and is no sweep's";
+            other = "exists already, and was not written by a sweep";
         else if (!read_manifest(run.output).same_part(part))
             other = "has rows of another sweep, shard, limit, or of files that have changed";
         if (other.empty()) return extent_of(run.output, sweep.header(), part.first, part.end);

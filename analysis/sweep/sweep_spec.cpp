@@ -137,7 +137,7 @@ private:
         }
         if (const DocumentNode* const found = Document::find(node, "code");
             found != nullptr && !names_kernels(one.file))
-            document_.fail(*found, "is none of .cu, .cl, .ptx and .cubin");
+            document_.fail(*found, "must be one of .cu, .cl, .ptx and .cubin");
         if (const DocumentNode* const found = Document::find(node, "compiler_options"))
             for (const DocumentNode* const item : listed(*found))
                 one.compiler_options.push_back(document_.text(*item));
@@ -297,7 +297,7 @@ private:
             document_.fail(node, "a logarithmic range needs positive ends");
         if (!std::isfinite(to - from)) document_.fail(to_node, "is too far from the other end");
         if (count_node != nullptr && step_node != nullptr)
-            document_.fail(*step_node, "stands beside count; choose one");
+            document_.fail(*step_node, "conflicts with 'count'; give one of them");
         if (log && step_node != nullptr)
             document_.fail(*step_node, "is for linear ranges; a logarithmic one has a count");
         if (log && count_node == nullptr) document_.required(node, "count");

@@ -40,7 +40,7 @@ bool equal(const Value& a, const Value& b) {
 }
 
 Value checked(double result) {
-    if (!std::isfinite(result)) throw std::invalid_argument("is no finite number");
+    if (!std::isfinite(result)) throw std::invalid_argument("is not a finite number");
     return result;
 }
 
@@ -362,7 +362,7 @@ private:
         const auto as_whole = std::from_chars(begin, end, whole);
         double real = 0;
         const auto as_real = std::from_chars(begin, end, real);
-        if (as_real.ec != std::errc()) throw std::invalid_argument("is no number");
+        if (as_real.ec != std::errc()) throw std::invalid_argument("is not a number");
         at_ += static_cast<std::size_t>(as_real.ptr - begin);
         if (at_ < text_.size() && is_letter(text_[at_]))
             throw std::invalid_argument("is not understood");

@@ -52,8 +52,9 @@ void fit_constants(LaunchPlan& plan, const KernelFile& file, const std::string& 
         const bool known =
             std::ranges::count(file.cubin.symbols, one.name, &isa::CubinSymbol::name) > 0;
         if (!known && std::ranges::count(only_symbols, one.name) > 0)
-            throw InputError(plan.file, one.where, one.name,
-                             "is no variable of the code, and the kernel has no argument for it");
+            throw InputError(
+                plan.file, one.where, one.name,
+                "is not a variable of the code, and the kernel has no argument for it");
         return !known;
     });
 }

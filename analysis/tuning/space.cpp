@@ -152,7 +152,7 @@ private:
             std::ranges::find(type_names, document_.text(type), &TypeName::name);
         if (known == std::end(type_names)) {
             const auto found = element_type(document_.text(type));
-            if (!found) document_.fail(type, "is no type of an element");
+            if (!found) document_.fail(type, "is not an element type");
             one.type = *found;
         } else {
             one.type = known->type;
@@ -181,7 +181,7 @@ private:
             if (*real == std::trunc(*real) && std::abs(*real) < 1e15)
                 return std::to_string(static_cast<std::int64_t>(*real));
         if (!std::holds_alternative<std::int64_t>(value.of))
-            document_.fail(node, fmt::format("FillValue '{}' is no whole number", number));
+            document_.fail(node, fmt::format("FillValue '{}' is not a whole number", number));
         return number;
     }
 

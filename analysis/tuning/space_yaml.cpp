@@ -146,7 +146,7 @@ private:
         one.name = document_.text(document_.required(node, "name"));
         const DocumentNode& type = document_.required(node, "type");
         const auto known = element_type(document_.text(type));
-        if (!known) document_.fail(type, "is no type of an element (f32, i32, u8, …)");
+        if (!known) document_.fail(type, "is not an element type (f32, i32, u8, …)");
         one.type = *known;
         const DocumentNode* const size = Document::find(node, "size");
         const DocumentNode* const number = Document::find(node, "value");
@@ -170,7 +170,7 @@ private:
         try {
             one.fill = parse_buffer(fmt::format("{}[1]:{}", document_.text(type), words)).fill;
         } catch (const InputError&) {
-            document_.fail(*fill, fmt::format("'{}' is no fill: zeros, ones, value(…), iota, "
+            document_.fail(*fill, fmt::format("'{}' is not a fill: zeros, ones, value(…), iota, "
                                               "random(…), integers(…), permutation",
                                               words));
         }

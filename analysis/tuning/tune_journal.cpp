@@ -72,7 +72,7 @@ TunedConfiguration parse_tuned_line(const std::string& line,
     row.code = word("code");
     if (const DocumentNode* const refused = Document::find(root, "refused")) {
         const auto known = refusal_named(document.text(*refused));
-        if (!known) document.fail(*refused, "is no kind of refusal");
+        if (!known) document.fail(*refused, "is not a kind of refusal");
         row.refused = *known;
     }
     if (const DocumentNode* const known = Document::find(root, "known"))

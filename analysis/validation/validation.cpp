@@ -62,7 +62,7 @@ std::string validation_architecture(const GpuProfile& profile, std::string& assu
     std::string own = architecture_of(profile);
     if (!own.empty()) return own;
     assumption =
-        fmt::format("machine code of sm_75 stands for that of {}, which is not executed",
+        fmt::format("machine code of sm_75 replaces that of {}, which is not executed",
                     profile.device.compute_capability.empty()
                         ? profile.device.name
                         : fmt::format("compute capability {}", profile.device.compute_capability));

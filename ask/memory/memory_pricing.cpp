@@ -78,7 +78,7 @@ public:
         if (result_.rows.empty()) {
             if (pricing_ == MemoryPricing::aggregate)
                 throw InputError(
-                    "--memory aggregate: the kernel does not tell what its instructions ask of "
+                    "--memory aggregate: the kernel does not say what its instructions ask of "
                     "the memory; 'occupipe extract' writes kernels that do");
             return std::move(result_);
         }
@@ -194,7 +194,7 @@ private:
             else
                 say(
                     fmt::format("the size of the {}-level cache is not known: {}; predict --cache "
-                                "{}=BYTES tells it, {}",
+                                "{}=BYTES gives it, {}",
                                 cache.nth, cache.lost, cache.name, measures));
         }
         say_launch();
@@ -292,7 +292,7 @@ private:
         const Kind kind = kind_of_use(*one.memory);
         if (kind == Kind::other) {
             say(
-                fmt::format("{} does not tell what caches find of what it asks for: it keeps the "
+                fmt::format("{} does not say what caches find of what it asks for: it keeps the "
                             "profile's λ and Λ",
                             one.op));
             return std::nullopt;

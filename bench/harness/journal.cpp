@@ -108,14 +108,14 @@ std::string fault_of(const Json& entry, bool first) {
         return !entry.contains(key) || entry.at(key).is_string();
     };
     for (const char* key : {"key", "point", "begun", "left", "hung", "reason"}) {
-        if (!is_text(key)) return fmt::format("'{}' is no text", key);
+        if (!is_text(key)) return fmt::format("'{}' is not text", key);
     }
     if (first) {
-        if (!entry.at("context").is_object()) return "'context' is no object";
+        if (!entry.at("context").is_object()) return "'context' is not an object";
         const bool counted = !entry.contains("points") || entry.at("points").is_number_unsigned();
-        return counted ? "" : "'points' is no number of points";
+        return counted ? "" : "'points' is not a number of points";
     }
-    if (entry.contains("note") && !entry.at("note").is_object()) return "'note' is no object";
+    if (entry.contains("note") && !entry.at("note").is_object()) return "'note' is not an object";
     if (!entry.contains("point")) return {};
     if (!entry.contains("rows") || !entry.at("rows").is_array()) return "a point without rows";
     const auto name = entry.at("point").get<std::string>();
@@ -174,8 +174,8 @@ void read_journal(const fs::path& path, Content& content) {
         ++number;
         const Json entry = Json::parse(line, nullptr, false);
         if (!entry.is_object()) {
-            if (number == 1) damaged(path, number, "is no JSON object");
-            damage.add(number, "is no JSON object");
+            if (number == 1) damaged(path, number, "is not a JSON object");
+            damage.add(number, "is not a JSON object");
             continue;
         }
         if (content.lines.empty()) {

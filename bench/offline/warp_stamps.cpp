@@ -70,7 +70,7 @@ public:
             core.starts.push_back(number(record, 4));
             core.stops.push_back(number(record, 5));
             if (core.stops.back() <= core.starts.back())
-                fail(record.line, "stop", "lies not behind start");
+                fail(record.line, "stop", "is not after start");
             add_checkpoints(record, core);
         }
         return out;
@@ -137,9 +137,9 @@ void add_warp_stamps(const std::string& text, const std::string& file_name,
     }
     if (launches.empty()) return;
     const auto& [launch, cores] = *launches.begin();
-    reader.fail(
-        cores.begin()->second.line, "point",
-        fmt::format("repetition {} of {} is no launch with cycles", launch.second, launch.first));
+    reader.fail(cores.begin()->second.line, "point",
+                fmt::format("repetition {} of {} is not a launch with cycles", launch.second,
+                            launch.first));
 }
 
 }  // namespace occupipe::bench

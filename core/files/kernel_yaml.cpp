@@ -237,7 +237,7 @@ private:
     // Checked here, where lines are known; validate() checks other kernels.
     GroupKinds groups_of(const DocumentNode& node, const Kernel& kernel) const {
         document_.only_keys(node, {"kinds", "order"});
-        if (!kernel.launch) document_.fail(node, "needs a launch, which tells their size");
+        if (!kernel.launch) document_.fail(node, "needs a launch, which gives their size");
         GroupKinds groups;
         for (const DocumentNode& kind : filled(document_.required(node, "kinds"))) {
             groups.kinds.emplace_back();
@@ -364,7 +364,7 @@ void require_memory_context(const Kernel& kernel, const std::string& file_name) 
     for_each_instruction(kernel, [&](const KernelInstruction& one) {
         if (!one.memory || !(one.memory->core || one.memory->device || one.memory->written)) return;
         throw InputError(file_name, one.where, fmt::format("{}.memory", one.id),
-                         "tells of reuse, but the kernel has no 'memory' that says how many cores "
+                         "has reuse, but the kernel has no 'memory' that says how many cores "
                          "and groups share the caches");
     });
 }

@@ -227,7 +227,7 @@ std::optional<std::string> spread_over_cores(const Curve& curve) {
                        *alone->least_core, *alone->greatest_core, alone->in_flight(),
                        !can_tell              ? ""
                        : two_distances(curve) ? ": a near and a far half"
-                                              : "; no two groups of cores can be told apart");
+                                              : "; no two groups of cores can be distinguished");
 }
 
 std::optional<TwoDistances> two_distances(const Curve& curve) {

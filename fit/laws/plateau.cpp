@@ -228,7 +228,7 @@ void check_plateau(const Curve& all, InstructionKind kind, TimingFit& fit) {
             "{:.4g} cycles per instruction were reached where the law says {:.4g} at least: λ is "
             "at most what was reached",
             *raw.cpi, fit.cpi.value));
-        bound_by_reached(*raw.cpi, "the law's λ lies above what was reached", fit);
+        bound_by_reached(*raw.cpi, "the law's λ is above what was reached", fit);
         return;
     }
     const double down = fit.cpi.value - *raw.cpi;

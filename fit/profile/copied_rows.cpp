@@ -185,7 +185,7 @@ std::vector<std::string> copies_in(std::span<const MeasurementFile> files) {
     find_copies(files, [&](const MeasurementFile& a, const MeasurementFile& b, bool whole) {
         out.push_back(
             whole ? fmt::format("{} and {} are equal to the last digit, but of different runs: the "
-                                "second tells nothing of the scatter",
+                                "second says nothing about the scatter",
                                 a.path, b.path)
                   : fmt::format("all measurements of {} are in {}, too, and count twice", b.path,
                                 a.path));

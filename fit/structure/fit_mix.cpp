@@ -260,7 +260,7 @@ void MixFitter::decide(const std::array<LeastSquaresSummary, mix_law_count>& fit
         return static_cast<MixLaw>(one.second) == MixLaw::partial_overlap;
     });
     if (order.size() < 2) {
-        out_.reason = fmt::format("{} usable values of β are too few to tell the laws apart",
+        out_.reason = fmt::format("{} usable values of β are too few to distinguish the laws",
                                   out_.points.size());
         return;
     }

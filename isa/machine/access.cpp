@@ -90,7 +90,7 @@ void fail_unaligned(const Warp& warp, const Step& step, Mask active, const Attem
         if (!found && addresses[one] % attempt.bytes != 0) lane = one;
     });
     fail(warp, step, lane,
-         fmt::format("{} {} bytes at {:#x}, which is no multiple of {}", verb(attempt.kind),
+         fmt::format("{} {} bytes at {:#x}, which is not a multiple of {}", verb(attempt.kind),
                      attempt.bytes, addresses[lane], attempt.bytes),
          ExecutionError::Fault::misaligned);
 }

@@ -88,7 +88,7 @@ constexpr std::uint64_t no_group = std::numeric_limits<std::uint64_t>::max();
                              barrier.arrived));
         }
     }
-    throw ExecutionError("a group stands still");
+    throw ExecutionError("a group makes no progress");
 }
 
 class Worker {

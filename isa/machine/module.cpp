@@ -118,7 +118,7 @@ void LoadedModule::State::relocate(const std::string& section, std::span<std::by
                             one.type, one.offset, one.symbol.name));
         }
         if (one.offset > bytes.size() || bytes.size() - one.offset < size) {
-            throw InputError(fmt::format("{}: a relocation lies beyond its end", section));
+            throw InputError(fmt::format("{}: a relocation is beyond its end", section));
         }
         std::uint64_t value = 0;
         std::memcpy(&value, bytes.data() + one.offset, size);

@@ -363,8 +363,8 @@ private:
         const bool there = operand.value >= 0 && offset + size <= bytes.size() &&
                            (operand.bank != 0 || launch_.bank_0->known(offset, size));
         if (!there) {
-            problem_ = fmt::format("what stands at c[{:#x}][{:#x}] is not known", operand.bank,
-                                   operand.value);
+            problem_ =
+                fmt::format("what is at c[{:#x}][{:#x}] is not known", operand.bank, operand.value);
             return;
         }
         source.index = bank_words(operand.bank, offset);
@@ -569,9 +569,10 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
                                      kernel.name, fmt::join(*kernel.cluster, " x ")));
     }
     if (kernel.most_threads && product(shape.block) > *kernel.most_threads) {
-        throw InputError(fmt::format("kernel '{}': {} threads a group are more than the {} of its "
-                                     "__launch_bounds__",
-                                     kernel.name, product(shape.block), *kernel.most_threads));
+        throw InputError(
+            fmt::format("kernel '{}': {} threads a group are more than the {} of its "
+                        "__launch_bounds__",
+                        kernel.name, product(shape.block), *kernel.most_threads));
     }
     Launch launch;
     launch.module = &module;

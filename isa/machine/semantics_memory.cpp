@@ -221,13 +221,12 @@ struct LoadConstant {
             if (at > bytes.size() || bytes.size() - at < length ||
                 (step.option[0] == 0 && !launch.bank_0->known(at, length))) {
                 fail(warp, step, lane,
-                     fmt::format(
-                         "reads {} bytes at c[{:#x}][{:#x}]; nothing is known to stand there",
-                         length, step.option[0], at));
+                     fmt::format("reads {} bytes at c[{:#x}][{:#x}]; nothing is known to be there",
+                                 length, step.option[0], at));
             }
             if (at % length != 0) {
                 fail(warp, step, lane,
-                     fmt::format("reads {} bytes at c[{:#x}][{:#x}], which is no multiple of {}",
+                     fmt::format("reads {} bytes at c[{:#x}][{:#x}], which is not a multiple of {}",
                                  length, step.option[0], at, length));
             }
             words[0] = 0;

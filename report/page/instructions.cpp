@@ -128,7 +128,7 @@ void add_mix_section(ReportPage& page, const ReportData& data) {
     page.section(
         "mixes", "Instruction mixes",
         paragraph("β instructions of one type, then one of another, in dependent chains. Which "
-                  "law fits tells whether the two share a subsystem and whether a common "
+                  "law fits shows whether the two share a subsystem and whether a common "
                   "issue limit is visible.") +
             text);
 }

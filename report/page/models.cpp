@@ -243,7 +243,7 @@ void add_accuracy_section(ReportPage& page, const ReportData& data) {
             "off the errors (curves of three occupancies or more). Mixes aside, these are the "
             "measurements that the profile was fitted to: the errors show how well each model's "
             "shape can follow them, not how well it predicts other kernels. Models that predict "
-            "more points stand first; the last column is over those points that all predict.") +
+            "more points come first; the last column is over those points that all predict.") +
             html(accuracy_table(rows, true)) +
             page.figure(comparison_plot("Models", points, by_model).image) +
             mixes(page, points, by_model, data.fit.profile) +

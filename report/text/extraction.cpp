@@ -47,7 +47,7 @@ std::string classes(const ExtractedKernel& extracted) {
     std::string text = plain_text(table);
     if (taken < extracted.classes.size())
         text += fmt::format(
-            "{} of {} classes of warps are taken and stand for all; {:.1f} % of the executed "
+            "{} of {} classes of warps are taken and represent all; {:.1f} % of the executed "
             "instructions are by warps of these classes\n",
             taken, extracted.classes.size(), 100 * extracted.represented);
     return text;

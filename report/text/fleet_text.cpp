@@ -17,7 +17,7 @@ std::string to_text(const analysis::Fleet& fleet, const analysis::FleetOptions& 
         text += fmt::format("{}{}: {} GPU{}\n", text.empty() ? "" : "\n", model.device,
                             model.members.size(), model.members.size() == 1 ? "" : "s");
         if (model.quantities == 0)
-            text += "Too few to tell an outlier: at least 4 have to determine a quantity.\n";
+            text += "Too few to identify an outlier: at least 4 have to determine a quantity.\n";
         else if (model.outliers.empty())
             text += fmt::format("No outlier in {} quantities.\n", model.quantities);
         TextTable table{

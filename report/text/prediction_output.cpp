@@ -96,7 +96,7 @@ std::string beyond_text(const PredictionSet& set) {
         if (most == p.bounds.end() || most->utilisation <= always) continue;
         const std::string line = fmt::format(
             "{}: what the warps execute keeps {} busy for up to {:.3g} times the predicted cycles; "
-            "the model does not heed its throughput\n",
+            "the model ignores its throughput\n",
             p.model, most->name, most->utilisation);
         if (text.find(fmt::format("{}:", p.model)) == std::string::npos) text += line;
     }

@@ -212,9 +212,9 @@ std::vector<std::string> notes_of(const Journals& journals, bool in_full) {
         if (!text.empty()) all.push_back(std::move(text));
     };
     for (const std::string& one : journals.errors)
-        add(in_full
-                ? one
-                : fmt::format("a kernel failed, as told above: {}", one.substr(0, one.find(':'))));
+        add(in_full ? one
+                    : fmt::format("a kernel failed, as reported above: {}",
+                                  one.substr(0, one.find(':'))));
     for (const Shape& one : journals.at_work)
         add(fmt::format("{} of {} was at work when the program ended: it is not counted",
                         short_name(one.kernel), shape_text(one)));

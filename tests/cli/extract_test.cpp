@@ -190,7 +190,7 @@ TEST_F(Extract, MachineCodeIsPredictedAsItsKernelFileIs) {
 
     for (std::string& word : one)
         if (word == "all" && &word > &one[0] && *(&word - 1) == "--sample") word = "4";
-    EXPECT_THAT(run_program(one).out, HasSubstr("6 of 42 groups stand for all"));
+    EXPECT_THAT(run_program(one).out, HasSubstr("6 of 42 groups represent all"));
 
     // The models are ranked by their distance to the simulation, as with a file of predictions.
     write_text_file(path("p.json"), from_code.out, Overwrite::no);

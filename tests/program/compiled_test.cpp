@@ -122,7 +122,7 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
         {"reset", {"malloc: cudaErrorIllegalAddress\nreset: cudaSuccess\nmalloc: cudaSuccess"}, {}},
         {"misaligned",
          {"synchronize: cudaErrorMisalignedAddress"},
-         {"(faults.cu:18)", "no multiple of 8"}},
+         {"(faults.cu:18)", "not a multiple of 8"}},
         {"assert",
          {"synchronize: cudaErrorAssert"},
          {"thread: [31,0,0] Assertion `x[threadIdx.x] == 0` failed."}},

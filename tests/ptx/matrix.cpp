@@ -107,7 +107,7 @@ void accumulate(Fragment& c, std::string_view type, const std::vector<double>& p
                                                                         << shift;
             } else {
                 const double sum = element_value(word, type) + added;
-                if (!std::isfinite(sum)) throw Fault("an accumulator that is no finite number");
+                if (!std::isfinite(sum)) throw Fault("an accumulator that is not a finite number");
                 word = real_bits(sum, type);
             }
         }

@@ -69,7 +69,7 @@ Nvcc find_nvcc(const Surroundings& from) {
         throw DeviceError("nvcc: not searched, because OCCUPIPE_NVCC or OCCUPIPE_NVRTC is 'none'");
     if (chosen) {
         if (access(chosen->c_str(), X_OK) != 0)
-            throw DeviceError(fmt::format("nvcc: OCCUPIPE_NVCC={} is no program", *chosen));
+            throw DeviceError(fmt::format("nvcc: OCCUPIPE_NVCC={} is not a program", *chosen));
         return {*chosen};
     }
     if (const auto found = find_cuda_tool("nvcc", from)) return {*found};

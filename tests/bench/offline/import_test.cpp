@@ -230,7 +230,7 @@ TEST_F(Returned, StampsOfWarpsBecomeCounters) {
     };
     EXPECT_THAT(refused_stamps("point,core\n"), HasSubstr("stamps.csv:1: point: the columns are"));
     EXPECT_THAT(refused_stamps(stamps + point + ",0,5,0,100,90\n"),
-                HasSubstr("stamps.csv:2: stop: lies not behind start"));
+                HasSubstr("stamps.csv:2: stop: is not after start"));
     EXPECT_THAT(refused_stamps(stamps + point + ",0,5,0,x,90\n"), HasSubstr("'x' is not a number"));
     EXPECT_THAT(refused_stamps(stamps + point + ",0,5,0,0,90\n"),
                 HasSubstr("no core takes the 1000 cycles"));

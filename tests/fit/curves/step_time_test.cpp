@@ -131,7 +131,7 @@ TEST(TwoDistances, WithoutClearEvidenceThereIsOneLevel) {
         const Curve curve = curve_over_cores(steps);
         EXPECT_EQ(two_distances(curve), std::nullopt);
         EXPECT_TRUE(
-            spread_over_cores(curve)->ends_with("no two groups of cores can be told apart"));
+            spread_over_cores(curve)->ends_with("no two groups of cores can be distinguished"));
     }
     Curve curve = curve_over_cores({250, 250, 250, 250, 450, 450, 450, 450});
     EXPECT_TRUE(two_distances(curve).has_value());
