@@ -35,6 +35,7 @@ std::size_t checked_points(const Figure& figure) {
             require_on_axis(figure, figure.y, point.y);
             require_error_bar(figure, point.x_error);
             require_error_bar(figure, point.y_error);
+            require_error_bar(figure, point.y_error_above);
         }
         points += series.points.size();
     }

@@ -29,6 +29,7 @@ struct Point {
     double y = 0;
     std::optional<double> y_error;  // half length of the bar
     std::optional<double> x_error;
+    std::optional<double> y_error_above;  // of the bar's upper half, if it is not y_error
 };
 
 enum class Mark { points, line, line_and_points };

@@ -134,20 +134,21 @@ std::string data_name(std::size_t panel, std::size_t series) {
     return fmt::format("$d{}_{}", panel, series);
 }
 
-// x, y, x error, y error; an absent error is a bar of no length.
+// x, y, x error, y error below and above; an absent error is a bar of no length.
 std::string data_block(const std::string& name, const Series& series) {
     std::string text = name + " << EOD\n";
     for (const Point& p : series.points)
-        text +=
-            fmt::format("{} {} {} {}\n", p.x, p.y, p.x_error.value_or(0), p.y_error.value_or(0));
+        text += fmt::format("{} {} {} {} {}\n", p.x, p.y, p.x_error.value_or(0),
+                            p.y_error.value_or(0), p.y_error_above.value_or(p.y_error.value_or(0)));
     return text + "EOD\n";
 }
 
 // A bar that would reach zero cannot be drawn on a logarithmic axis: it ends at a tenth of the
 // value there.
-std::string bar(std::string_view column, std::string_view error, Scale scale) {
-    if (scale == Scale::linear) return fmt::format("({0}-{1}):({0}+{1})", column, error);
-    return fmt::format("({1} < 0.9*{0} ? {0}-{1} : 0.1*{0}):({0}+{1})", column, error);
+std::string bar(std::string_view column, std::string_view below, std::string_view above,
+                Scale scale) {
+    if (scale == Scale::linear) return fmt::format("({0}-{1}):({0}+{2})", column, below, above);
+    return fmt::format("({1} < 0.9*{0} ? {0}-{1} : 0.1*{0}):({0}+{2})", column, below, above);
 }
 
 std::string series_text(const Figure& figure, const Series& series, const std::string& data) {
@@ -158,10 +159,10 @@ std::string series_text(const Figure& figure, const Series& series, const std::s
     std::string text;
     if (has_y_errors(series))
         text += fmt::format("{} using 1:2:{} with yerrorbars lc rgb '{}' lw 1 pt -1 notitle, ",
-                            data, bar("$2", "$4", figure.y.scale), colour_of(series.style));
+                            data, bar("$2", "$4", "$5", figure.y.scale), colour_of(series.style));
     if (has_x_errors(series))
         text += fmt::format("{} using 1:2:{} with xerrorbars lc rgb '{}' lw 1 pt -1 notitle, ",
-                            data, bar("$1", "$3", figure.x.scale), colour_of(series.style));
+                            data, bar("$1", "$3", "$3", figure.x.scale), colour_of(series.style));
     const std::string_view with = series.mark == Mark::points ? "points"
                                   : series.mark == Mark::line ? "lines"
                                                               : "linespoints";

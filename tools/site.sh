@@ -42,6 +42,11 @@ if ! cmp -s "$list" "$venv/versions.txt"; then
     cp "$list" "$venv/versions.txt"
 fi
 
+if [[ -x build/release/cli/occupipe ]]; then
+    tools/reference.sh --profiles docs/reference/profiles
+else
+    printf 'site: no build/release/cli/occupipe: no pages of profiles\n' >&2
+fi
 NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --strict --clean
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 [[ -n $browser ]] || printf 'site: no Chromium: the explorer is not tried\n' >&2

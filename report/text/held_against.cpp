@@ -214,7 +214,12 @@ PlotContent held_against_plot(const HeldAgainst& held) {
                              plot::Mark::points,
                              static_cast<int>(series.size() - 1) % plot::style_count,
                              {}};
-        place->second.points.push_back({measured, predicted});
+        plot::Point point{.x = measured, .y = predicted};
+        if (row.interval) {
+            point.y_error = predicted - 1e3 * row.interval->low;
+            point.y_error_above = 1e3 * row.interval->high - predicted;
+        }
+        place->second.points.push_back(point);
         low = std::min({low, measured, predicted});
         high = std::max({high, measured, predicted});
     }
@@ -222,9 +227,10 @@ PlotContent held_against_plot(const HeldAgainst& held) {
         figure.series.push_back(
             {"equal", plot::Mark::line, plot::guide, {{low, low}, {high, high}}});
     for (auto& [limiter, one] : series) figure.series.push_back(std::move(one));
-    const std::string sentence =
-        fmt::format("Predicted against measured time of {} configurations, both logarithmic.",
-                    held.rows.size());
+    const std::string sentence = fmt::format(
+        "Predicted against measured time of {} configurations, both logarithmic; bars are 95 % "
+        "intervals.",
+        held.rows.size());
     plot::Picture picture{.description = sentence, .panels = {figure}, .width = 560, .height = 520};
     return {fmt::format("{} against measurements", held.gpu), picture, {picture}};
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""MkDocs hooks: links from the manual to files of the checkout become the files' names, and pages
-of the reference that are not there are empty, so that the rest can be built without them."""
+"""MkDocs hooks: links from the manual to files of the checkout become the files' names, and the
+pages of profiles, which the program writes, may be missing."""
 
 import posixpath
 import re
@@ -11,16 +11,13 @@ from mkdocs.structure.files import File
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 
 
-FORMATS = ["index", "kernel", "launch-file", "measurements", "profile", "results", "search-space", "sweep", "workload"]
-REFERENCE = ["index", "commands", "earlier-names", "instructions", "models", "profiles/index"]
-REFERENCE += [f"file-formats/{name}" for name in FORMATS]
+PROFILES = "reference/profiles/index.md"
 
 
 def on_files(files, config):
-    for name in REFERENCE:
-        path = f"reference/{name}.md"
-        if not files.get_file_from_path(path):
-            files.append(File.generated(config, path, content="# Not built\n"))
+    if not files.get_file_from_path(PROFILES):
+        text = "# Profiles\n\nThe program writes these pages: `tools/build.sh release occupipe`, then `tools/site.sh`.\n"
+        files.append(File.generated(config, PROFILES, content=text))
     return files
 
 
