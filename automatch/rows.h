@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows of a measurement file that are no instruction's: what `automatch measure` found, and how a
-// profile's `match` section is made of it (docs/file-formats.md).
+// profile's `match` section is made of it (docs/reference/file-formats/).
 #pragma once
 
 #include <string_view>

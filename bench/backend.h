@@ -44,7 +44,7 @@ struct KernelReceipt {
     std::string text;              // empty where the backend has none
     std::string hash;              // of the machine code, else of the source: "cubin xxh128:…"
     std::optional<int> registers;  // per thread
-    // What it counted, as counters of every row (docs/file-formats.md): loop_instructions,
+    // What it counted, as counters of every row (docs/reference/file-formats/): loop_instructions,
     // chain.ISETP, ….
     std::map<std::string, double> counters;
 };

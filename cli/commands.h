@@ -9,8 +9,8 @@
 
 namespace occupipe::cli {
 
-// The whole program; returns the exit code (docs/file-formats.md: 0 ok, 1 failed, 2 usage or bad
-// input, 3 nothing to run on, 5 device lost).
+// The whole program; returns the exit code (docs/reference/file-formats/: 0 ok, 1 failed, 2 usage
+// or bad input, 3 nothing to run on, 5 device lost).
 int run(int argc, char** argv);
 // The same of any program's commands.
 int run(const Program& program, std::vector<std::string> words);

@@ -3,7 +3,7 @@
 
 namespace occupipe::cli {
 
-// docs/file-formats.md, "Exit codes". tools/gpu_run.sh has 4 with the same meaning.
+// docs/reference/file-formats/, "Exit codes". tools/gpu_run.sh has 4 with the same meaning.
 enum ExitCode {
     exit_ok = 0,
     exit_failed = 1,

@@ -32,11 +32,10 @@ namespace occupipe::cli {
 namespace {
 
 constexpr const char* about =
-    "Input: a kernel and a GPU profile, as files or as shipped names. The kernel is an "
-    "instruction\n"
-    "dependence graph (docs/file-formats.md; examples in sim/kernels/), or CUDA source, PTX or\n"
-    "machine code with the way it is launched: it is then compiled, executed on this machine, and\n"
-    "what a sample of its groups executed is predicted (docs/kernels-in.md).\n"
+    "Input: a kernel and a GPU profile, as files or as shipped names. The kernel is a\n"
+    "dependence graph (docs/reference/file-formats/kernel.md; examples in sim/kernels/), or CUDA\n"
+    "source, PTX or machine code with the way it is launched: it is then compiled, executed on\n"
+    "this machine, and what a sample of its groups executed is predicted (docs/kernels-in.md).\n"
     "Output: a table on stdout, or JSON or CSV.\n"
     "Without --groups and without a launch in the kernel file, each core runs as many groups as\n"
     "it holds at once. 'limited by' names what limits the run: a subsystem, 'issue' or 'latency'.";

@@ -23,9 +23,9 @@ namespace occupipe::cli {
 namespace {
 
 constexpr const char* about =
-    "Input: a spec (YAML, docs/file-formats.md): kernels as graphs or as machine code with its\n"
-    "launches, profiles, models, launches, and ranges of what 'predict --set' changes. Every\n"
-    "combination is predicted.\n"
+    "Input: a spec (YAML, docs/reference/file-formats/sweep.md): kernels as graphs or as machine\n"
+    "code with its launches, profiles, models, launches, and ranges of what 'predict --set'\n"
+    "changes. Every combination is predicted.\n"
     "Output: CSV, a row per prediction, in an order that neither threads nor shards change; a\n"
     "prediction that 'predict' refuses is a row with the reason. FILE.sweep.json beside it says\n"
     "what the rows were made of. The same command goes on where it was ended.\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of a measurement file that are AutoMatch's and no instruction's (docs/file-formats.md).
+// Rows of a measurement file that are AutoMatch's and no instruction's
+// (docs/reference/file-formats/).
 #pragma once
 
 #include <span>

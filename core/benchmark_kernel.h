@@ -58,8 +58,8 @@ struct BenchmarkKernel {
 };
 
 // As a file of measurements defines a subject whose kernel is not known otherwise
-// (docs/file-formats.md, `name`): every instruction in one dependent chain, a mix's two taking
-// turns in it.
+// (docs/reference/file-formats/, `name`): every instruction in one dependent chain, a mix's two
+// taking turns in it.
 BenchmarkKernel chained_kernel(std::string_view subject, int chains);
 
 // The instructions of the loop around the steps, as profiles name them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a buffer holds before the first launch: patterns that mean the same bytes on every machine
-// (docs/file-formats.md, "Launch file").
+// (docs/reference/file-formats/, "Launch file").
 //   const std::vector<std::byte> bytes =
 //       filled({.kind = BufferFill::Kind::random, .low = "-1", .high = "1", .seed = 7},
 //              ElementType::f32, 1024);

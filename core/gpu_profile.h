@@ -151,8 +151,8 @@ struct GpuProfile {
     bool operator==(const GpuProfile&) const = default;
 };
 
-// Throws InputError when a rule of docs/file-formats.md does not hold: positive finite λ, Λ,
-// clock and counts, every instruction's subsystem declared, no name twice.
+// Throws InputError when a rule of docs/reference/file-formats/ does not hold: positive finite λ,
+// Λ, clock and counts, every instruction's subsystem declared, no name twice.
 void validate(const GpuProfile& profile);
 
 }  // namespace occupipe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a host program does with kernels: buffers, launches in order, and what to look at in the
-// end. Files: docs/file-formats.md, "Launch file"; core/files/launch_files.h.
+// end. Files: docs/reference/file-formats/, "Launch file"; core/files/launch_files.h.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Raw measurements: what `occupipe measure` writes and `occupipe fit` reads (Google Benchmark's
-// JSON; docs/file-formats.md).
+// JSON; docs/reference/file-formats/).
 #pragma once
 
 #include <cstdint>

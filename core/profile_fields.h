@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every field of a profile, once (core/fields.h has the words; docs/file-formats.md what they mean
-// to people). A new field is a member of its type, a line here and a line there.
+// Every field of a profile, once (core/fields.h has the words; docs/reference/file-formats/ what
+// they mean to people). A new field is a member of its type, a line here and a line there.
 #pragma once
 
 #include <fmt/format.h>

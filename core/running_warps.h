@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How many warps of a core were running for how long: what start and stop of every warp say, as a
-// few counters of a measurement's row (docs/file-formats.md, "Warps that drift apart").
+// few counters of a measurement's row (docs/reference/file-formats/, "Warps that drift apart").
 //
 //     running_cycles({0, 0}, {100, 60})   // {100, …, 100, 60, …, 60}: eight sixteenths each
 #pragma once

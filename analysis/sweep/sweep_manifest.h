@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FILE.sweep.json: what a file of a sweep's rows is a part of (docs/file-formats.md, "Sweep").
+// FILE.sweep.json: what a file of a sweep's rows is a part of (docs/reference/file-formats/,
+// "Sweep").
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a sweep predicts (docs/file-formats.md, "Sweeps"): every kernel on every profile, with every
-// value of every parameter, at every launch, by every model.
+// What a sweep predicts (docs/reference/file-formats/, "Sweeps"): every kernel on every profile,
+// with every value of every parameter, at every launch, by every model.
 //
 //   format: occupipe-sweep/1
 //   kernels:

@@ -27,8 +27,9 @@ struct Repetition {
     double real_time = 0;              // per iteration [time_unit]
     double cpu_time = 0;
     std::string time_unit;
-    std::map<std::string, double> counters;  // "cycles", "warps", … (docs/file-formats.md); finite
-    std::string label;                       // the receipt's hash; empty = none
+    std::map<std::string, double>
+        counters;       // "cycles", "warps", … (docs/reference/file-formats/); finite
+    std::string label;  // the receipt's hash; empty = none
 };
 
 // What only all repetitions of a point together tell.

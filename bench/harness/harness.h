@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a sweep under Google Benchmark and writes its JSON (docs/file-formats.md), point by point
-// durable, so that an interrupted run can go on.
+// Runs a sweep under Google Benchmark and writes its JSON (docs/reference/file-formats/), point by
+// point durable, so that an interrupted run can go on.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What was measured so far, one JSON object a line. Whatever ends the process (kill -9 included)
 // leaves every finished point; a power cut may take the last second. It also holds which points
-// were begun, so that one that ends its process is met twice at most (docs/file-formats.md).
+// were begun, so that one that ends its process is met twice at most
+// (docs/reference/file-formats/).
 #pragma once
 
 #include <filesystem>

@@ -9,7 +9,7 @@
 namespace occupipe::bench {
 
 // The counters of a point that are known before it is measured: its shape, and what the fitter
-// wants to know of its instruction (docs/file-formats.md). `cores`: of the
+// wants to know of its instruction (docs/reference/file-formats/). `cores`: of the
 // device.
 std::map<std::string, double> point_counters(const PlannedPoint& point, int cores);
 

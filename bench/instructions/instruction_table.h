@@ -26,7 +26,8 @@ enum class Order {
 // Which working set a walk through global memory has.
 enum class Table { beyond_caches, second_level, first_level };
 
-// Written as a counter into every measurement of the row, for the fitter (docs/file-formats.md).
+// Written as a counter into every measurement of the row, for the fitter
+// (docs/reference/file-formats/).
 struct RowCounter {
     std::string_view name;
     double value = 0;

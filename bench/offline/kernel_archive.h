@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels compiled ahead, as a file or folder (docs/file-formats.md, "Kernels compiled ahead").
+// Kernels compiled ahead, as a file or folder (docs/reference/file-formats/, "Kernels compiled
+// ahead").
 #pragma once
 
 #include <filesystem>

@@ -33,7 +33,7 @@ void refuse_other_kinds(FileKind wanted, const std::string& text, const std::str
             file_name, {1, 1}, {},
             wanted == FileKind::profile
                 ? fmt::format("{}; fit it first: occupipe fit {} -o PROFILE.yaml", what, file_name)
-                : what + ", not a kernel (docs/file-formats.md)");
+                : what + ", not a kernel (docs/reference/file-formats/)");
     }
     const auto refuse = [&](FileKind found, std::string_view format, const char* what,
                             const char* instead) {

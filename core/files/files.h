@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reading and writing the project's files (docs/file-formats.md). Every reader throws InputError
-// naming file, line, column and key; every writer is atomic (temporary file, then rename).
+// Reading and writing the project's files (docs/reference/file-formats/). Every reader throws
+// InputError naming file, line, column and key; every writer is atomic (temporary file, then
+// rename).
 #pragma once
 
 #include <filesystem>

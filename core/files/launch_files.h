@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launch files: what a host program does with kernels (docs/file-formats.md, "Launch file").
+// Launch files: what a host program does with kernels (docs/reference/file-formats/, "Launch
+// file").
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Quantities (docs/file-formats.md) and maps as text, for the parts of a profile.
+// Quantities (docs/reference/file-formats/) and maps as text, for the parts of a profile.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The counters of a measurement row that the fitter uses, besides the shape and the times
-// (docs/file-formats.md, "Counters that `fit` uses").
+// (docs/reference/file-formats/, "Counters that `fit` uses").
 #pragma once
 
 #include <optional>

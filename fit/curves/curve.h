@@ -74,8 +74,8 @@ struct CurveWindow {
     double checkpoint_share = 0;
 };
 
-// What rows of one curve have in common beside their subject (docs/file-formats.md, "Counters that
-// `fit` uses").
+// What rows of one curve have in common beside their subject (docs/reference/file-formats/,
+// "Counters that `fit` uses").
 struct CurveCounters {
     std::optional<double> shape_n;
     std::optional<double> conflict_degree;  // above 1

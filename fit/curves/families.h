@@ -39,7 +39,7 @@ struct Family {
 };
 
 // The family's name for a subject: without the digits of N, without the dotted part that ends in
-// the degree (docs/file-formats.md).
+// the degree (docs/reference/file-formats/).
 std::string shape_family(const std::string& subject, double n);
 std::string conflict_family(const std::string& subject, double degree);
 

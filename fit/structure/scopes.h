@@ -14,7 +14,7 @@ void set_issue_limit(FitOutcome& out);
 // issue limit's as the unit's: its doubts say so.
 void note_values_at_issue_limit(FitOutcome& out);
 
-// The number of schedulers: what recorded placements show (docs/file-formats.md,
+// The number of schedulers: what recorded placements show (docs/reference/file-formats/,
 // busiest_scheduler_warps), else the staircase period that most instructions show. A subsystem has
 // the scope that two thirds of those of its instructions say whose curves could tell; the others
 // are listed. Where none could, or they disagree, the scope stays absent, and a note says so.

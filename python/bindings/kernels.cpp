@@ -161,7 +161,8 @@ void bind_kernels(nb::module_& m) {
     bind_items(m);
     nb::class_<Kernel> kernel(
         m, "Kernel",
-        "A kernel as an instruction dependence graph, with loops (docs/file-formats.md).\n\n"
+        "A kernel as an instruction dependence graph, with loops "
+        "(docs/reference/file-formats/).\n\n"
         "Kernel('chain', [Repeat(100, [Instruction('fma.f32', 'a', ['a@-1'])])])");
     kernel
         .def(
@@ -215,7 +216,8 @@ void bind_kernels(nb::module_& m) {
             "Writes the file at once or not at all.")
         .def(
             "check", [](const Kernel& k) { validate(k); },
-            "Raises InputError with the key where a rule of docs/file-formats.md does not hold.")
+            "Raises InputError with the key where a rule of docs/reference/file-formats/ does not "
+            "hold.")
         .def_rw("name", &Kernel::name)
         .def_prop_rw(
             "programs", [](const Kernel& k) { return tuple_of(k.warps); },

@@ -106,8 +106,8 @@ void bind_measurements(nb::module_& m) {
                                           : fmt::format("{:g} s", r.seconds));
         });
 
-    nb::class_<MeasurementFile> file(m, "MeasurementFile",
-                                     "What `occupipe measure` wrote (docs/file-formats.md).");
+    nb::class_<MeasurementFile> file(
+        m, "MeasurementFile", "What `occupipe measure` wrote (docs/reference/file-formats/).");
     file.def_static(
             "read", [](const std::filesystem::path& path) { return read_measurements(path); },
             nb::arg("path"))

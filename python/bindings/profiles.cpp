@@ -402,10 +402,12 @@ void bind_profile_files(nb::class_<GpuProfile>& profile) {
             },
             nb::arg("path"), nb::kw_only(), nb::arg("overwrite") = false,
             "Writes the file at once or not at all. Raises InputError where a rule of\n"
-            "docs/file-formats.md does not hold, or the file exists and overwrite is False.")
+            "docs/reference/file-formats/ does not hold, or the file exists and overwrite is "
+            "False.")
         .def(
             "check", [](const GpuProfile& p) { validate(p); },
-            "Raises InputError with the key where a rule of docs/file-formats.md does not hold.");
+            "Raises InputError with the key where a rule of docs/reference/file-formats/ does not "
+            "hold.");
 }
 
 }  // namespace
@@ -422,7 +424,8 @@ void bind_estimates(nb::module_& m) {
             nb::arg("kind"), nb::arg("size") = nb::none())
         .def_prop_ro(
             "kind", [](const Doubt& d) { return std::string(to_string(d.kind)); },
-            "'law_misses', 'runs_disagree', 'implausible', …: docs/file-formats.md has them all.")
+            "'law_misses', 'runs_disagree', 'implausible', …: docs/reference/file-formats/ has "
+            "them all.")
         .def_ro("size", &Doubt::size, "Relative, of a drift with its sign; None: there is none.")
         .def("__str__", &doubt_text);
     add_value_methods(doubt, {"kind", "size"});

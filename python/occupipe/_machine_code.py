@@ -82,7 +82,7 @@ def extract(
         ``.cu`` (needs NVRTC), ``.cl``, ``.ptx`` (needs ptxas) or ``.cubin``; None: the launch
         file's ``source``.
     launches
-        A launch file (docs/file-formats.md); or describe one launch with ``grid`` and ``block``
+        A launch file (docs/reference/file-formats/); or describe one launch with ``grid`` and ``block``
         (groups; threads of a group), ``arguments`` (text, as ``--args``) and ``shared_bytes``.
     profile
         Calls instructions as this profile does, and finds reuse on its number of cores.

@@ -186,7 +186,7 @@ class Measurements:
             raise
 
     def check(self) -> None:
-        """Raises InputError where the rows break a rule of docs/file-formats.md."""
+        """Raises InputError where the rows break a rule of docs/reference/file-formats/."""
         self.parse(self.to_json(), self.path)
 
     # Tables.

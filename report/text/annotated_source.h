@@ -22,7 +22,7 @@ enum class AnnotationView {
 
 std::string to_text(const analysis::Annotation& annotation, AnnotationView view);
 
-// The value of the key `annotation` of `predict --json` (docs/file-formats.md).
+// The value of the key `annotation` of `predict --json` (docs/reference/file-formats/).
 nlohmann::ordered_json to_json(const analysis::Annotation& annotation);
 
 // What the views share: text of one cell each.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A comparison as text, CSV and JSON (docs/file-formats.md).
+// A comparison as text, CSV and JSON (docs/reference/file-formats/).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -42,7 +42,7 @@ std::string occupancy_text(const Occupancy& occupancy);
 // `disassembly`: with the machine code of each kernel and what every instruction did.
 std::string to_text(const ExecutionReport& report, bool disassembly);
 
-// occupipe-execution/1 (docs/file-formats.md), with a line end.
+// occupipe-execution/1 (docs/reference/file-formats/), with a line end.
 std::string to_json(const ExecutionReport& report);
 
 // All launches together: counts per opcode or unit, most first.

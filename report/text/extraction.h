@@ -22,7 +22,7 @@ struct ProfileNames {
 // `names`: where a profile was named.
 std::string to_text(const analysis::KernelIn& in, const std::optional<ProfileNames>& names);
 
-// occupipe-extraction/1 (docs/file-formats.md): the same, all classes included.
+// occupipe-extraction/1 (docs/reference/file-formats/): the same, all classes included.
 nlohmann::ordered_json to_json(const analysis::KernelIn& in,
                                const std::optional<ProfileNames>& names);
 

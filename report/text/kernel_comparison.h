@@ -22,7 +22,7 @@ struct KernelComparisonReport {
 
 std::string to_text(const KernelComparisonReport& report);
 
-// occupipe-kernel-comparison/1 (docs/file-formats.md).
+// occupipe-kernel-comparison/1 (docs/reference/file-formats/).
 nlohmann::ordered_json to_json(const KernelComparisonReport& report);
 
 }  // namespace occupipe::report

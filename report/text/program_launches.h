@@ -13,7 +13,7 @@ namespace occupipe::report {
 // A table for each profile, the longest first, and at most five lines of notes.
 std::string to_text(const program::Journals& journals);
 
-// occupipe-program/1 (docs/file-formats.md), with a line end.
+// occupipe-program/1 (docs/reference/file-formats/), with a line end.
 std::string to_json(const program::Journals& journals);
 
 // The table's rows with plain numbers, all of them.

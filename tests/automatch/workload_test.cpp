@@ -51,8 +51,8 @@ TEST(Workload, IsReadAndWritten) {
 }
 
 TEST(Workload, TheExampleOfTheDocumentIsOne) {
-    const std::string text =
-        read_text_file(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "docs/file-formats.md");
+    const std::string text = read_text_file(std::filesystem::path(OCCUPIPE_SOURCE_DIR) /
+                                            "docs/reference/file-formats/workload.md");
     const std::string fence = "```yaml\n";
     const std::size_t at = text.find(fence + "format: occupipe-workload/1");
     ASSERT_NE(at, std::string::npos);

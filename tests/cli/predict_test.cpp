@@ -81,7 +81,7 @@ TEST(Predict, GivesTheExampleKernelInEveryModelAtTenOccupancies) {
                                     source + "/sim/kernels/example_gpu.yaml", "--model", "all",
                                     "--occupancy", "1-10"});
     EXPECT_FALSE(holds_null(json));
-    // docs/file-formats.md's list of names, in the table's order.
+    // docs/reference/file-formats/'s list of names, in the table's order.
     const std::vector<std::string> names = {"roofline",
                                             "boat-hull",
                                             "volkov",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every way in which a file can be wrong that docs/file-formats.md names: the message is one line
-// and says file, line and key.
+// Every way in which a file can be wrong that docs/reference/file-formats/ names: the message is
+// one line and says file, line and key.
 #include <gtest/gtest.h>
 
 #include "core/files/files.h"

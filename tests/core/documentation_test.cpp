@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
 #include "core/kernel_parameters.h"
@@ -8,15 +13,21 @@
 namespace occupipe {
 namespace {
 
-// The fenced blocks of a language in docs/file-formats.md, in order.
+// The fenced blocks of a language in docs/reference/file-formats/, in order of pages.
 std::vector<std::string> blocks(const std::string& language) {
-    const std::string text =
-        read_text_file(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "docs" / "file-formats.md");
+    std::vector<std::filesystem::path> pages;
+    for (const auto& entry : std::filesystem::directory_iterator(
+             std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "docs" / "reference" / "file-formats"))
+        pages.push_back(entry.path());
+    std::ranges::sort(pages);
     const std::string fence = "```" + language + "\n";
     std::vector<std::string> found;
-    for (auto at = text.find(fence); at != std::string::npos; at = text.find(fence, at + 1)) {
-        const auto begin = at + fence.size();
-        found.push_back(text.substr(begin, text.find("```", begin) - begin));
+    for (const std::filesystem::path& page : pages) {
+        const std::string text = read_text_file(page);
+        for (auto at = text.find(fence); at != std::string::npos; at = text.find(fence, at + 1)) {
+            const auto begin = at + fence.size();
+            found.push_back(text.substr(begin, text.find("```", begin) - begin));
+        }
     }
     return found;
 }

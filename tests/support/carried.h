@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A dumped folder of launches, read by docs/carry.md and docs/file-formats.md alone: what a
+// A dumped folder of launches, read by docs/carry.md and docs/reference/file-formats/ alone: what a
 // stranger with a machine or a simulator would write.
 #pragma once
 

@@ -71,7 +71,7 @@ Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
 // "chain.ISETP" = 1, "chain.SEL" = 1.
 std::map<std::string, double> chain_counters(const Receipt& receipt);
 
-// For every row that is measured with this kernel (docs/file-formats.md).
+// For every row that is measured with this kernel (docs/reference/file-formats/).
 std::map<std::string, double> receipt_counters(const Receipt& receipt);
 
 std::string format_receipt(const Receipt& receipt);  // for people, a dozen lines
