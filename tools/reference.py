@@ -65,7 +65,8 @@ def help_page(program: Program, level: int, name: str, words: list[str]) -> str:
 
 def commands(program: Program) -> str:
     help_text = program.text("--help")
-    page = MADE + "\n# Commands\n\nWhat `occupipe COMMAND --help-all` prints.\n"
+    page = MADE + "\n# Commands\n\nWhat `occupipe COMMAND --help-all` prints. "
+    page += "Commands and options of releases before 1.1: [Names of earlier releases](earlier-names.md).\n"
     page += f"\n```text\n{help_text.strip()}\n```\n"
     for name in indented_names(help_text, "Subcommands:"):
         page += help_page(program, 2, name, [name])
@@ -156,8 +157,8 @@ def models(program: Program) -> str:
         "`predict --model NAME` takes one of these, or `all`.\n"
         "Each reads launch, λ, Λ and subsystems of the kernel's instructions, and what the last column names "
         "(`--memory-behaviour`).\n"
-        "[Analytical models](../analytical-models.md) has their formulas and assumptions, "
-        "[Pipeline model](../pipeline-model.md) the simulation.\n\n"
+        "[Analytical models](../background/analytical-models.md) has their formulas and assumptions, "
+        "[Pipeline model](../background/pipeline-model.md) the simulation.\n\n"
         + table(["model", "paper", "also reads"], cells)
         + "\n## What each takes into account\n\n"
         "`–`: left out. The columns are those of Table 7 of Lemeire et al., "
@@ -249,7 +250,7 @@ def profiles(program: Program, folder: pathlib.Path) -> None:
         )
     (folder / "index.md").write_text(
         MADE + "\n# Profiles\n\nEvery command that takes a profile takes these names. "
-        "[The shelf](../../shelf.md) explains where the numbers come from; "
+        "[The shelf](../../background/shelf.md) explains where the numbers come from; "
         "*error*: the largest standard error of a λ or Λ.\n\n"
         + table(["GPU", "name", "architecture", "year", "cores", "MHz", "instructions", "error"], cells, "llllrrrr"),
         encoding="utf-8",
