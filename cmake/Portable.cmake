@@ -28,6 +28,17 @@ if(OCCUPIPE_FIT)
     add_compile_definitions(OCCUPIPE_MINIGLOG)
 endif()
 
+# An older C library than this machine's: a folder with its names and versions to link with, and how
+# its programs begin. What the C++ library needs of a newer one comes from packaging/wheel/.
+set(OCCUPIPE_OLD_GLIBC "" CACHE PATH "Link with the C library of this folder (tools/wheel.sh makes it)")
+if(OCCUPIPE_OLD_GLIBC)
+    enable_language(C)
+    add_library(occupipe_old_glibc STATIC ${PROJECT_SOURCE_DIR}/packaging/wheel/old_glibc.c)
+    set_target_properties(occupipe_old_glibc PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    add_link_options(-L${OCCUPIPE_OLD_GLIBC} -B${OCCUPIPE_OLD_GLIBC} -Wl,--allow-shlib-undefined)
+    set(CMAKE_CXX_STANDARD_LIBRARIES "${CMAKE_BINARY_DIR}/liboccupipe_old_glibc.a")
+endif()
+
 add_link_options(-static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,-s)
 add_compile_options(-ffunction-sections -fdata-sections)
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)

@@ -12,9 +12,7 @@ automatch, statically linked except for the C library and the OpenCL loader; the
 profiles; tools/gpu_run.sh; licences. Before packing, the script tests it in an empty environment:
 it measures a simulated GPU, fits and checks. See docs/portable.md.
 
-Google Benchmark and Ceres are compiled from Debian's own source packages, once, into
-build/portable-deps: Debian has no static library of the first, and its Ceres needs twenty others.
-That takes ten minutes on two cores.
+tools/portable_libraries.sh compiles the static libraries first, once: ten minutes on two cores.
 
   --kernels FILE  also pack FILE, kernels compiled ahead of time, as kernels/NAME
   --with-nvrtc    also pack NVIDIA's NVRTC, for machines with only a driver: 43 MB more; the
@@ -49,49 +47,9 @@ say() { printf 'portable: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 dependencies=$root/build/portable-deps
-jobs=${OCCUPIPE_JOBS:-$(nproc)}
 newest_glibc=2.36 # Debian 12's; Ubuntu 24.04 and Fedora 37 have as new a one
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-
-# fetch_source PACKAGE FOLDER: unpacks what Debian's package PACKAGE is made of. apt checks the
-# signature of the index and the hash of the source; lists and state of its own leave the machine's
-# apt configuration alone, and no rights are needed.
-fetch_source() {
-    local package=$1 folder=$2 state=$scratch/apt mirror
-    mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$folder"
-    # shellcheck disable=SC2016  # apt expands these
-    mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
-        awk '$2 == "bookworm" { print $1; exit }')
-    printf 'deb-src %s bookworm main\n' "${mirror:-http://deb.debian.org/debian}" > "$state/sources.list"
-    local options=(-q -o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o "Dir::State::Lists=$state/lists" -o "Dir::Cache=$state/cache" -o APT::Sandbox::User=root)
-    apt-get "${options[@]}" update >&2
-    (cd "$scratch" && apt-get "${options[@]}" source --download-only "$package" >&2)
-    tar -xf "$scratch/${package}"_*.orig.tar.* -C "$folder" --strip-components=1
-}
-
-# build_library NAME PACKAGE OPTION…: a static library of Debian's source package PACKAGE.
-build_library() {
-    # In a folder that is the same the next time, so that ccache knows the files.
-    local name=$1 package=$2 work=$root/build/portable-work/$2
-    local source=$work/source build=$work/build
-    shift 2
-    if [[ -f $dependencies/lib/lib$name.a ]]; then
-        say "static $name exists already ($dependencies)"
-        return
-    fi
-    say "compiling $name from Debian's source package $package"
-    rm -rf "$work"
-    fetch_source "$package" "$source"
-    cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
-        -DCMAKE_CXX_FLAGS='-ffunction-sections -fdata-sections' -DCMAKE_INSTALL_LIBDIR=lib \
-        -DCMAKE_INSTALL_PREFIX="$dependencies" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" "$@" >&2
-    cmake --build "$build" --parallel "$jobs" >&2
-    cmake --install "$build" > /dev/null
-    cp "$source/LICENSE" "$dependencies/$name-LICENSE"
-    rm -rf "$work"
-}
 
 # Fails when a file needs any library but those that every glibc system has, and the loader, or a
 # newer C library than is promised.
@@ -134,12 +92,7 @@ try_out() {
 }
 
 [[ ${OCCUPIPE_SETUP:-yes} == no ]] || tools/setup.sh
-build_library benchmark benchmark -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF \
-    -DBENCHMARK_ENABLE_WERROR=OFF -DBENCHMARK_INSTALL_DOCS=OFF
-# All that the fitter uses is dense QR by Eigen, as in Debian's build.
-build_library ceres ceres-solver -DMINIGLOG=ON -DMINIGLOG_MAX_LOG_LEVEL=-3 -DGFLAGS=OFF -DSUITESPARSE=OFF \
-    -DCXSPARSE=OFF -DLAPACK=OFF -DCUDA=OFF -DSCHUR_SPECIALIZATIONS=OFF -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF \
-    -DBUILD_BENCHMARKS=OFF -DPROVIDE_UNINSTALL_TARGET=OFF
+tools/portable_libraries.sh
 OCCUPIPE_SETUP=no tools/build.sh portable occupipe automatch
 
 program=build/portable/cli/occupipe
@@ -157,7 +110,8 @@ loader=$(ldd "$program" | awk '$1 == "libOpenCL.so.1" { print $3 }')
 cp --dereference "$loader" "$bundle/lib/libOpenCL.so.1"
 cp "$dependencies/benchmark-LICENSE" "$bundle/licences/benchmark"
 cp "$dependencies/ceres-LICENSE" "$bundle/licences/ceres"
-for package in libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libzstd-dev libeigen3-dev \
+cp "$dependencies/yaml-cpp-LICENSE" "$bundle/licences/yaml-cpp"
+for package in libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libzstd-dev libeigen3-dev \
     ocl-icd-libopencl1 libstdc++6; do
     cp --dereference "/usr/share/doc/$package/copyright" "$bundle/licences/$package"
 done
