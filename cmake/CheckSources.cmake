@@ -45,8 +45,8 @@ set(offences "")
 set(folders_without_readme "")
 file(GLOB_RECURSE files RELATIVE "${ROOT}"
     "${ROOT}/core/*" "${ROOT}/isa/*" "${ROOT}/extract/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/plot/*" "${ROOT}/published/*" "${ROOT}/ask/*" "${ROOT}/program/*" "${ROOT}/analysis/*" "${ROOT}/report/*" "${ROOT}/cli/*" "${ROOT}/automatch/*" "${ROOT}/python/*" "${ROOT}/cmake/*"
-    "${ROOT}/tests/*" "${ROOT}/tools/*")
-list(FILTER files INCLUDE REGEX "(\\.(h|cpp|cuh|cl|html|css|js|cmake|sh|py)|/CMakeLists\\.txt)$")
+    "${ROOT}/tests/*" "${ROOT}/tools/*" "${ROOT}/packaging/*")
+list(FILTER files INCLUDE REGEX "(\\.(h|c|cpp|cuh|cl|html|css|js|cmake|sh|bash|fish|py)|/CMakeLists\\.txt)$")
 list(LENGTH files source_count)
 if(source_count EQUAL 0)
     message(FATAL_ERROR "no source files under ${ROOT}")

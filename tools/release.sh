@@ -12,7 +12,7 @@ Makes the artefacts of HEAD in DIR (default: out/release), each tried, and SHA25
   source    occupipe-VERSION.tar.gz, which configures where nothing of git is
   debian    Debian's source package and packages, built and installed in an empty Debian 12 root (needs root)
   portable  occupipe-VERSION-linux-x86_64.tar.gz (tools/portable.sh)
-  wheel     the Python package, where there is a pyproject.toml; imported in a new virtual environment
+  wheel     the Python package with the programs, a wheel per Python (tools/wheel.sh)
 
 Without a STEP all are made. Before that: the tree has no changes, CHANGELOG.md has a section of the
 version, and CITATION.cff names it. The version is that of CMakeLists.txt.
@@ -69,16 +69,7 @@ step_debian() {
 
 step_portable() { tools/portable.sh --output "$output"; }
 
-step_wheel() {
-    if [[ ! -e pyproject.toml ]]; then
-        say "no pyproject.toml: there is no wheel"
-        return
-    fi
-    python3 -m venv "$scratch/venv"
-    "$scratch/venv/bin/pip" wheel --quiet --no-deps --wheel-dir "$output" .
-    "$scratch/venv/bin/pip" install --quiet "$output"/occupipe-"$version"-*.whl
-    (cd / && "$scratch/venv/bin/python" -c 'import occupipe; print(occupipe.__file__)') >&2
-}
+step_wheel() { tools/wheel.sh --output "$output"; }
 
 mkdir -p "$output"
 for step in "${steps[@]}"; do

@@ -24,6 +24,8 @@ def test_wheel(root, tmp_path):
     shipped = {f"occupipe/data/profiles/{path.name}" for path in (root / "profiles").glob("*.yaml")}
     shipped |= {f"occupipe/data/kernels/{path.name}" for path in (root / "sim/kernels").glob("*.yaml")}
     assert shipped <= names
+    programs = {f"occupipe/data/bin/{name}" for name in ("occupipe", "automatch")}
+    assert programs | {"occupipe/data/schemas/profile.schema.json"} <= names
     run(python, "-m", "pip", "install", wheel, cwd=tmp_path)
     code = (
         "import occupipe, sys; assert 'pandas' not in sys.modules;"
@@ -31,3 +33,5 @@ def test_wheel(root, tmp_path):
     )
     cycles, profiles = run(python, "-c", code, cwd=tmp_path).split()
     assert float(cycles) > 0 and int(profiles) == len(list((root / "profiles").glob("*.yaml")))
+    said = run(tmp_path / "venv" / "bin" / "occupipe", "predict", "saxpy", "--profile", "rtx-2070", cwd=tmp_path)
+    assert "saxpy on NVIDIA GeForce RTX 2070" in said
