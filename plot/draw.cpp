@@ -42,7 +42,7 @@ private:
     fs::path path_;
 };
 
-// What a spawned process opens and where it works.
+// What a spawned process opens.
 class FileActions {
 public:
     FileActions() { posix_spawn_file_actions_init(&actions_); }
@@ -51,9 +51,6 @@ public:
     FileActions& operator=(const FileActions&) = delete;
     void open(int descriptor, const char* path, int flags) {
         posix_spawn_file_actions_addopen(&actions_, descriptor, path, flags, 0600);
-    }
-    void work_in(const std::string& folder) {
-        posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
     }
     const posix_spawn_file_actions_t* get() const { return &actions_; }
 
@@ -65,18 +62,28 @@ constexpr const char* missing =
     "gnuplot is not installed, and drawing needs it; on Debian and Ubuntu: apt-get install "
     "gnuplot-nox";
 
-// No shell: the script's path is the only argument, and no text of a user's stands outside it.
+// A text of gnuplot's: only ' means something in it, and is doubled.
+std::string quoted(std::string text) {
+    for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
+        text.insert(at, 1, '\'');
+    return "'" + text + "'";
+}
+
+// No shell: no text of a user's stands outside the script. gnuplot itself goes to the folder, since
+// posix_spawn() can do so only from glibc 2.29 on.
 void run_gnuplot(const fs::path& folder) {
+    const std::string messages_file = (folder / "messages.txt").string();
     FileActions actions;
     actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-    actions.work_in(folder.string());
     actions.open(STDOUT_FILENO, "/dev/null", O_WRONLY);
-    actions.open(STDERR_FILENO, "messages.txt", O_WRONLY | O_CREAT | O_TRUNC);
+    actions.open(STDERR_FILENO, messages_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
     std::string program = "gnuplot";
     std::string defaults = "-d";  // no start-up files of the user's
-    std::string script = "script.gp";
-    const std::array<char*, 4> arguments = {program.data(), defaults.data(), script.data(),
-                                            nullptr};
+    std::string command = "-e";
+    std::string go = "cd " + quoted(folder.string());
+    std::string script = (folder / "script.gp").string();
+    const std::array<char*, 6> arguments = {program.data(), defaults.data(), command.data(),
+                                            go.data(),      script.data(),   nullptr};
     pid_t child = 0;
     const int error =
         posix_spawnp(&child, program.c_str(), actions.get(), nullptr, arguments.data(), environ);
@@ -89,9 +96,9 @@ void run_gnuplot(const fs::path& folder) {
             throw std::runtime_error(fmt::format("waiting for gnuplot: {}", std::strerror(errno)));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127) throw std::runtime_error(missing);
-    const fs::path messages = folder / "messages.txt";
-    throw std::runtime_error(fmt::format(
-        "gnuplot failed: {}", fs::exists(messages) ? read_text_file(messages) : "no message"));
+    throw std::runtime_error(fmt::format("gnuplot failed: {}", fs::exists(messages_file)
+                                                                   ? read_text_file(messages_file)
+                                                                   : "no message"));
 }
 
 }  // namespace
