@@ -39,7 +39,13 @@ if(OCCUPIPE_OLD_GLIBC)
     set(CMAKE_CXX_STANDARD_LIBRARIES "${CMAKE_BINARY_DIR}/liboccupipe_old_glibc.a")
 endif()
 
-add_link_options(-static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,-s)
+# GCC's own library finds what an exception passes through by a function of glibc 2.35: of an older
+# system, it has to be the system's.
+set(gcc_library -static-libgcc)
+if(OCCUPIPE_OLD_GLIBC)
+    set(gcc_library -shared-libgcc)
+endif()
+add_link_options(-static-libstdc++ ${gcc_library} -Wl,--gc-sections -Wl,-s)
 add_compile_options(-ffunction-sections -fdata-sections)
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/lib")

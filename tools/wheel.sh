@@ -83,8 +83,9 @@ if [[ ! -f $loader/libOpenCL.so.1 ]]; then
     state=$scratch/apt
     mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$loader"
     printf 'deb http://deb.debian.org/debian bullseye main\n' > "$state/sources.list"
+    : > "$state/status"
     options=(-q -o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o "Dir::State::Lists=$state/lists" -o "Dir::Cache=$state/cache" -o APT::Sandbox::User=root)
+        -o "Dir::State::Lists=$state/lists" -o "Dir::State::Status=$state/status" -o "Dir::Cache=$state/cache" -o APT::Sandbox::User=root)
     apt-get "${options[@]}" update >&2
     (cd "$scratch" && apt-get "${options[@]}" download ocl-icd-libopencl1 >&2 && dpkg-deb -x ocl-icd-libopencl1_*.deb icd)
     cp --dereference "$scratch"/icd/usr/lib/x86_64-linux-gnu/libOpenCL.so.1 "$loader/"
