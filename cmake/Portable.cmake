@@ -33,10 +33,10 @@ endif()
 set(OCCUPIPE_OLD_GLIBC "" CACHE PATH "Link with the C library of this folder (tools/wheel.sh makes it)")
 if(OCCUPIPE_OLD_GLIBC)
     enable_language(C)
-    add_library(occupipe_old_glibc STATIC ${PROJECT_SOURCE_DIR}/packaging/wheel/old_glibc.c)
+    add_library(occupipe_old_glibc OBJECT ${PROJECT_SOURCE_DIR}/packaging/wheel/old_glibc.c)
     set_target_properties(occupipe_old_glibc PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    link_libraries(occupipe_old_glibc)
     add_link_options(-L${OCCUPIPE_OLD_GLIBC} -B${OCCUPIPE_OLD_GLIBC} -Wl,--allow-shlib-undefined)
-    set(CMAKE_CXX_STANDARD_LIBRARIES "${CMAKE_BINARY_DIR}/liboccupipe_old_glibc.a")
 endif()
 
 # GCC's own library finds what an exception passes through by a function of glibc 2.35: of an older
