@@ -35,7 +35,7 @@ if(OCCUPIPE_OLD_GLIBC)
     enable_language(C)
     add_library(occupipe_old_glibc OBJECT ${PROJECT_SOURCE_DIR}/packaging/wheel/old_glibc.c)
     set_target_properties(occupipe_old_glibc PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    link_libraries(occupipe_old_glibc)
+    link_libraries(occupipe_old_glibc pthread dl rt)  # which newer ones have in libc
     add_link_options(-L${OCCUPIPE_OLD_GLIBC} -B${OCCUPIPE_OLD_GLIBC} -Wl,--allow-shlib-undefined)
 endif()
 
