@@ -16,7 +16,7 @@ occupipe_test(sim_property_test KIND property SOURCES sim/algorithm_1_test.cpp s
 occupipe_test(sim_differential_test KIND diff FULL * SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_groups_test KIND diff SHARDS 2 FULL * SOURCES sim/groups_test.cpp
-    LINK occupipe_sim_test_support occupipe::sim occupipe::core)
+    LINK occupipe_sim_test_support occupipe::sim occupipe::core GTest::gmock)
 
 occupipe_test(sim_barrier_golden_test KIND golden ONE_PROCESS SOURCES sim/barrier_golden_test.cpp
     LINK occupipe::sim occupipe::core)

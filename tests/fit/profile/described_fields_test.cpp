@@ -283,6 +283,7 @@ std::vector<Described> types_of_a_profile() {
             described<DeviceIdentity>("DeviceIdentity"),
             described<Limits>("Limits"),
             described<Issue>("Issue"),
+            described<InstructionCache>("InstructionCache"),
             described<Overheads>("Overheads"),
             described<Subsystem>("Subsystem"),
             described<InstructionTiming>("InstructionTiming"),
