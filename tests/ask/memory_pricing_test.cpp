@@ -208,8 +208,8 @@ TEST(MemoryPricing, MissingRowsAreNamedWithWhatMeasuresThem) {
     // What the caches hold is not known, either: all of it comes from DRAM, and that is said.
     priced = per_access(memory, with_rows(), "ld.global.f32", {});
     EXPECT_DOUBLE_EQ(price_of(priced).cpi, 8);
-    EXPECT_THAT(priced.said, Contains(HasSubstr("--cache l1=BYTES tells it")));
-    EXPECT_THAT(priced.said, Contains(HasSubstr("--cache l2=BYTES tells it")));
+    EXPECT_THAT(priced.said, Contains(HasSubstr("--cache l1=BYTES gives it")));
+    EXPECT_THAT(priced.said, Contains(HasSubstr("--cache l2=BYTES gives it")));
     EXPECT_THAT(per_access(memory).said, Not(Contains(HasSubstr("measures it"))));
 }
 

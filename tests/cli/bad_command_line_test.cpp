@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"PredictGraphWithASample", "predict saxpy --profile rtx-2070 --sample 4",
                    "--args and --sample go with CUDA"},
         BadCommand{"PredictCachesForNothing", "predict saxpy --profile rtx-2070 --cache l1=1000",
-                   "--cache: the kernel does not tell"},
+                   "--cache: the kernel does not say"},
         BadCommand{"PredictGraphWithAClang",
                    "predict saxpy --profile rtx-2070 --compiler clang=clang-19", "--compiler"},
         BadCommand{"MeasureALaunchForNothing", "measure --device MODEL --dry-run --grid 4",

@@ -236,7 +236,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "needs positive ends"},
         BadSpec{"LogWithStep", HEAD "set: {cores: {from: 1, to: 4, step: 3, scale: log}}\n",
                 "a logarithmic one has a count"},
-        BadSpec{"Both", HEAD "set: {cores: {from: 1, to: 4, step: 3, count: 2}}\n", "choose one"},
+        BadSpec{"Both", HEAD "set: {cores: {from: 1, to: 4, step: 3, count: 2}}\n",
+                "give one of them"},
         BadSpec{"Step", HEAD "set: {cores: {from: 1, to: 4, step: 0}}\n", "must be positive"},
         BadSpec{"TooMany", HEAD "set: {cores: {from: 1, to: 4, step: 1e-9}}\n",
                 "has more than 1000000 values"},
@@ -435,7 +436,7 @@ TEST(Sweep, FilesOfOthersAreLeftAlone) {
     const std::string rows = write(folder.path / "rows.csv", "mine\n");
     const Outcome run = occupipe({"sweep", spec, "-o", rows});
     EXPECT_EQ(run.code, 2);
-    EXPECT_THAT(run.err, HasSubstr("is no sweep's"));
+    EXPECT_THAT(run.err, HasSubstr("was not written by a sweep"));
     EXPECT_EQ(read_text_file(rows), "mine\n");
     for (const std::string shard : {"0/3", "4/3", "1", "1/", "/2", "1/2/3", "-1/2"})
         EXPECT_EQ(occupipe({"sweep", spec, "-o", rows, "--force", "--shard", shard}).code, 2)

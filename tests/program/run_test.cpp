@@ -166,7 +166,7 @@ TEST(ProgramRun, BadInputIsRefusedBeforeAnythingRuns) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
         {{"--profile", turing, "--", "/no/such"}, "there is no such file"},
         {{"--profile", turing, "--", folder.path.string()}, "is a folder"},
-        {{"--profile", turing, "--", text}, "no program that may be executed"},
+        {{"--profile", turing, "--", text}, "is not executable"},
         {{"--profile", turing, "--", "no-such-program"}, "on the PATH"},
         {{"--profile", "gtx-1060", "--", host}, "is not executed"},
         {{"--profile", "no-such-gpu", "--", host}, "no-such-gpu"},

@@ -90,8 +90,8 @@ TEST(ProgramLaunches, NotesAreAtMostFiveLines) {
     all.shapes.push_back(total("_Z4heatPfi", 4, 1e-3));
     for (int i = 0; i < 9; ++i) all.errors.push_back(std::to_string(i) + ": why");
     const std::string text = to_text(all);
-    EXPECT_THAT(text, HasSubstr("as told above: 3\n  and 5 more notes"));
-    EXPECT_THAT(text, Not(HasSubstr("told above: 4")));
+    EXPECT_THAT(text, HasSubstr("as reported above: 3\n  and 5 more notes"));
+    EXPECT_THAT(text, Not(HasSubstr("reported above: 4")));
 }
 
 TEST(ProgramLaunches, NothingLaunchedIsSaid) {

@@ -793,7 +793,7 @@ TEST(ImportGoogleBenchmark, BytesPerSecondOfAnyProgram) {
     ASSERT_EQ(read.profile.instructions.size(), 1u);
     EXPECT_DOUBLE_EQ(read.profile.find_instruction("ld.global.f32")->cpi.value,
                      4 * 4 * 1e9 / 1.28e10);
-    EXPECT_THAT(said(read.notes), HasSubstr("2 of 4 rows tell bytes per second"));
+    EXPECT_THAT(said(read.notes), HasSubstr("2 of 4 rows give bytes per second"));
     EXPECT_THAT(said(read.notes), HasSubstr("copy/10: its run failed"));
     EXPECT_EQ(parse_profile(format_profile(read.profile), "p"), read.profile);
     EXPECT_THAT(refusal([] {

@@ -89,7 +89,7 @@ TEST(Expression, RefusesWhatIsNone) {
     EXPECT_THAT(fault("list[3]"), HasSubstr("index 3 of a list of 3"));
     EXPECT_THAT(fault("x[0]"), HasSubstr("whole number of a list"));
     EXPECT_THAT(fault("9223372036854775807 + 1"), HasSubstr("too large"));
-    EXPECT_THAT(fault("1e308 * 10"), HasSubstr("no finite number"));
+    EXPECT_THAT(fault("1e308 * 10"), HasSubstr("not a finite number"));
     EXPECT_THAT(fault("16f"), HasSubstr("is not understood"));
     EXPECT_THAT(fault("'a"), HasSubstr("a quote is missing"));
     EXPECT_THAT(fault("(1"), HasSubstr("')' is missing"));
