@@ -65,26 +65,27 @@ constexpr int rank(Note::Kind kind) {
         case Kind::fetch:
         case Kind::launch:
             return 0;
+        case Kind::reuse:
+        case Kind::fitted:
+        case Kind::sample:
+            return 1;
+        case Kind::assumption:
+        case Kind::substitute:
+            return 2;
+        case Kind::unused:
+        case Kind::code:
         case Kind::use:
         case Kind::what_if:
         case Kind::assumed_latency:
-        case Kind::assumption:
-        case Kind::substitute:
-        case Kind::fitted:
-            return 1;
-        case Kind::sample:
-        case Kind::reuse:
-        case Kind::unused:
-        case Kind::code:
-            return 2;
+            return 3;
         case Kind::occupancy:
         case Kind::compiler:
         case Kind::memory:
-            return 3;
-        case Kind::model:
             return 4;
+        case Kind::model:
+            return 5;
     }
-    return 4;
+    return 5;
 }
 
 inline const std::string& text(const Note& note) { return note.sentence; }

@@ -113,7 +113,7 @@ TEST(Validation, OccupancyRangesAreThePapers) {
         const auto launches = occupancies(ready, pascal.cores, 1);
         EXPECT_EQ(launches.front().warps(), least) << name;
         EXPECT_EQ(launches.back().warps(), most) << name;
-        EXPECT_THAT(ready.assumptions, testing::Contains(HasSubstr("sm_75 stands for")));
+        EXPECT_THAT(ready.assumptions, testing::Contains(HasSubstr("sm_75 replaces that of")));
     }
 }
 

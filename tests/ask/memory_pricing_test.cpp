@@ -404,7 +404,7 @@ TEST(MemoryPricing, ALoadWithoutReuseIsNoAtomicOperation) {
     const PricedMemory priced =
         per_access("{bytes: 128, sectors: 4, least_sectors: 4}", with_rows(), "ld.global.u32");
     EXPECT_DOUBLE_EQ(price_of(priced).cpi, 10);
-    EXPECT_THAT(priced.said, Contains(HasSubstr("ld.global.u32 does not tell")));
+    EXPECT_THAT(priced.said, Contains(HasSubstr("ld.global.u32 does not say")));
     EXPECT_THAT(priced.said, Not(Contains(HasSubstr("atomic"))));
 }
 

@@ -334,7 +334,7 @@ TEST(ExportAccelsim, PerSchedulerRoundingAndBounds) {
     const Exported file = export_accelsim(profile, {});
     EXPECT_THAT(file.text, HasSubstr("\n-trace_opcode_latency_initiation_sp 4,1\n"));
     EXPECT_THAT(file.text, HasSubstr("1.04, written 1 (-3.8 %)"));
-    EXPECT_THAT(file.text, HasSubstr("fma.f32 stands for mul.f32 (λ 0.5, Λ 4) as well"));
+    EXPECT_THAT(file.text, HasSubstr("fma.f32 represents mul.f32 (λ 0.5, Λ 4) as well"));
     EXPECT_THAT(file.text, Not(HasSubstr("\n-trace_opcode_latency_initiation_dp")));
     EXPECT_THAT(testing::PrintToString(file.notes), HasSubstr("fma.f64: λ is a bound"));
     EXPECT_THAT(file.text, HasSubstr("\n-gpgpu_num_sched_per_core 4\n"));

@@ -284,7 +284,7 @@ TEST(ImportGpuCache, Refusals) {
     EXPECT_THAT(said(row, hints({}, 32, 1e9)), HasSubstr("cores: is needed"));
     const DeviceHints all = hints(142, 32, 1e9);
     EXPECT_THAT(said("data set\n", all), HasSubstr("f:1:1: has no row"));
-    EXPECT_THAT(said("10 kB 25 0.0% 1 GB/s\n", all), HasSubstr("f:1:1: is no row"));
+    EXPECT_THAT(said("10 kB 25 0.0% 1 GB/s\n", all), HasSubstr("f:1:1: is not a row"));
     EXPECT_THAT(said("10 kB 25ms 0.0% 0 GB/s\n", all),
                 HasSubstr("Eff. bw: '0' is not a number above 0"));
     // What only the profile's own rules refuse names the file as well.
@@ -576,7 +576,7 @@ TEST(ImportClpeak, Refusals) {
     EXPECT_THAT(said(clpeak_log, hints({}, 32)), HasSubstr("clock_hz: is needed"));
     EXPECT_THAT(said(clpeak_log, hints({}, {}, 1e9)), HasSubstr("warp_size: is needed"));
     EXPECT_THAT(said(clpeak_xml, all, 3), HasSubstr("device: is 3, and the file has 2 devices"));
-    EXPECT_THAT(said("x : 1\n", all), HasSubstr("f:1:1: stands before the first 'Device:'"));
+    EXPECT_THAT(said("x : 1\n", all), HasSubstr("f:1:1: comes before the first 'Device:'"));
     EXPECT_THAT(
         said("Device: a\nCompute units : 1\nSingle-precision compute (GFLOPS)\nfloat : x\n", all),
         HasSubstr("f:4:9: float: 'x'"));

@@ -92,7 +92,7 @@ TEST(SpaceYaml, FaultsNameFileLineAndKey) {
     EXPECT_THAT(fault("[1, 2]", "[]"), HasSubstr("blur.yaml:7:9: tunables.tile: has no value"));
     EXPECT_THAT(fault("[1, 2]", "[1, 1.0]"), HasSubstr("tunables.tile: has 1 twice"));
     EXPECT_THAT(fault("type: u8", "type: u7"), HasSubstr("is not an element type"));
-    EXPECT_THAT(fault("fill: ones", "fill: threes"), HasSubstr("'threes' is no fill"));
+    EXPECT_THAT(fault("fill: ones", "fill: threes"), HasSubstr("'threes' is not a fill"));
     EXPECT_THAT(fault("fill: ones", "fill: \"values(1)\""), HasSubstr("must not list values"));
     EXPECT_THAT(fault("value: 1000", "value: 1e30"), HasSubstr("blur.yaml:22"));
     EXPECT_THAT(fault("value: 1000", "value: 1000, size: 3"), HasSubstr("not both"));
