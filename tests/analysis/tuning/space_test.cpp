@@ -105,7 +105,7 @@ TEST(TuningSpace, FaultsNameFileLineAndKey) {
     EXPECT_THAT(fault("\"X\": \"bx\"", "\"X\": \"bx * 1000\""), HasSubstr("from 1 to 1024"));
     EXPECT_THAT(fault("\"Y\": \"4\"", "\"Y\": \"64\""), HasSubstr("2048 threads"));
     EXPECT_THAT(fault("\"uint8\"", "\"triple\""), HasSubstr("Type"));
-    EXPECT_THAT(fault("\"FillValue\": 255", "\"FillValue\": 2.5"), HasSubstr("no whole number"));
+    EXPECT_THAT(fault("\"FillValue\": 255", "\"FillValue\": 2.5"), HasSubstr("not a whole number"));
     EXPECT_THAT(fault("\"max(radius)\"", "\"-radius\""), HasSubstr("whole number"));
     EXPECT_THAT(fault("\"KernelName\"", "\"Name\""), HasSubstr("KernelName"));
     EXPECT_THAT(fault("", "", {{"bx", 32}}), HasSubstr("tile: has no value"));
