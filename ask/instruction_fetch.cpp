@@ -3,13 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace occupipe::analysis {
 
 Notes limit_by_fetch(const Kernel& kernel, GpuProfile& profile) {
     constexpr double instruction_bytes = 16;
     constexpr double least_share = 0.05;  // of the instructions
     const InstructionCache& cache = profile.instruction_cache;
-    if (kernel.code.empty() || !cache.bytes) return {};
+    if (kernel.code.empty() || !cache.bytes || !kernel.launch) return {};
+    const Launch& launch = *kernel.launch;
+    if (launch.groups_per_core(profile.cores) <= launch.concurrent_groups) return {};
     const double beyond = share_beyond(kernel.code, *cache.bytes);
     if (beyond < least_share) return {};
     const std::string what =
@@ -21,7 +25,9 @@ Notes limit_by_fetch(const Kernel& kernel, GpuProfile& profile) {
     const double limit = *cache.bytes_per_cycle / (beyond * instruction_bytes);
     const double own = profile.issue.limit.value_or(profile.issue.schedulers);
     if (limit >= own) return {};
-    profile.issue.limit = limit;
+    // The model gives each scheduler its own part of the limit.
+    const int schedulers = profile.issue.schedulers;
+    profile.issue.limit = std::min(own, limit * schedulers / std::min(schedulers, launch.warps()));
     profile.issue.limit_std_error.reset();
     return {{Note::Kind::fetch,
              fmt::format("{}: at most {:.2f} warp-instructions a cycle and core", what, limit)}};

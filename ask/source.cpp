@@ -142,6 +142,11 @@ KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan, const 
     const std::string file = kernels_of(source, plan);
     CompileRequest request = compile_request(plan, profile);
     request.architecture = architecture_for(source.architecture, plan, file, profile);
+    if (profile != nullptr && profile->device.vendor == "AMD" && request.architecture.empty())
+        throw InputError(fmt::format(
+            "{}: is compiled for GPUs of NVIDIA, '{}' is AMD's: only kernels as graphs are "
+            "predicted for it",
+            file, profile->device.name));
     request.options = source.compiler_options;
     request.clang = source.clang;
     request.kernels.push_back(source.kernel);

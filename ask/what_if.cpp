@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/estimate.h"
 #include "core/suggestions.h"
+#include "published/shelf.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -202,6 +203,9 @@ void require_timings(const GpuProfile& profile, const Kernel& kernel, const std:
     for (std::size_t i = 1; i < missing.size(); ++i) reason += fmt::format(", '{}'", missing[i].op);
     reason += "; to use the numbers of others, choose them:";
     for (const LackingOp& one : missing) reason += fmt::format(" --use {}={}", one.op, one.guess);
+    if (const ShelfCard* const card = shelf_card_of(profile.device);
+        card && shelf_profile(card->id)->find_instruction(missing[0].op))
+        reason += fmt::format("; or take all from published figures: --profile shelf:{}", card->id);
     throw InputError(file, missing[0].where, "op", reason);
 }
 

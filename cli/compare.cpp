@@ -60,8 +60,8 @@ constexpr const char* examples =
     "    --quick -o kernels.json\n"
     "occupipe predict mix --profile rtx-2070 --model all --occupancy all --json > mix.json\n"
     "occupipe compare mix.json    # the other models against the simulation\n"
-    "occupipe compare matmul.cu --launch matmul.yaml --profile rtx-2070    # the same, of a .cu\n"
-    "occupipe compare before.cu after.cu --launch matmul.yaml --profile rtx-2070";
+    "occupipe compare matmul.cu --launch matmul.yaml --profile a100    # the same, of a .cu\n"
+    "occupipe compare before.cu after.cu --launch matmul.yaml --profile a100";
 
 struct Options {
     std::string results;

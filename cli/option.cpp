@@ -407,7 +407,10 @@ void join_compiler_options(const CommandApp& command, std::vector<std::string>& 
     for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
         if (!words[i].starts_with("-D") && !words[i].starts_with("-I")) continue;
         if (i > 0 && words[i - 1] == "--compiler-option") continue;  // its value already
-        if (words[i].size() == 2 && i + 1 < words.size()) {
+        if (words[i].size() == 2) {
+            if (i + 1 == words.size() || words[i + 1].empty())
+                throw UsageError(
+                    fmt::format("{}: {} needs a value", typed_name(command), words[i]));
             words[i] += words[i + 1];
             words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
         }

@@ -48,7 +48,7 @@ constexpr const char* examples =
     "occupipe predict saxpy --profile rtx-2070 --stalls --timeline --sensitivity\n"
     "occupipe predict saxpy.cu --kernel saxpy --grid 64 --block 256 \\\n"
     "    --args 'x=f32[16384] y=f32[16384] 2.5 16384' --profile rtx-2080-ti\n"
-    "occupipe predict matmul.cu --launch matmul.yaml --profile rtx-2070 --model all";
+    "occupipe predict matmul.cu --launch matmul.yaml --profile a100 --model all";
 
 struct Options {
     KernelsInRequest kernel;  // or a graph, as a file or a shipped name

@@ -107,9 +107,8 @@ void add_report(const Command& app) {
              "Output: one self-contained file for any browser, light or dark, and for printing.\n"
              "Needs gnuplot for a folder.",
          .exit_codes = {exit_limit_reached, exit_interrupted},
-         .examples =
-             "occupipe report results/cpu-amd-zen4-pocl -o report.html\n"
-             "occupipe report matmul.cu --launch matmul.yaml --profile rtx-2070 -o mm.html"});
+         .examples = "occupipe report results/cpu-amd-zen4-pocl -o report.html\n"
+                     "occupipe report matmul.cu --launch matmul.yaml --profile a100 -o mm.html"});
     command.show_first({"-o,--output", "--beside", "--profile", "--launch", "--force"});
     command.callback([arguments] {
         if (is_of_kernel(*arguments)) return report_kernel(*arguments);

@@ -61,6 +61,10 @@ void describe(Io& io, std::type_identity<InstructionCache>) {
     io("bytes", &T::bytes, {.merge = Merge::first});
     io("bytes_per_cycle", &T::bytes_per_cycle, {.merge = Merge::first});
     io("reference", &T::reference, {.fault = &control_character_fault, .merge = Merge::first});
+    io.check([](const T& cache) -> std::optional<Fault> {
+        if (cache.bytes || !cache.bytes_per_cycle) return std::nullopt;
+        return Fault{{"bytes_per_cycle"}, "needs 'bytes'"};
+    });
 }
 
 template <class Io>

@@ -405,7 +405,7 @@ dry_run() {
             plan_line "$part" 0 "this device has no such instructions"
             continue
         fi
-        estimate=$("$program" measure --plan "${plan_device[@]}" "${kernel_option[@]}" "${part_options[@]}" | awk '$1 == "total" { print $NF }')
+        estimate=$("$program" measure --dry-run plan "${plan_device[@]}" "${kernel_option[@]}" "${part_options[@]}" | awk '$1 == "total" { print $NF }')
         plan_line "$part" "$estimate" "occupipe measure ${device_option[*]} ${kernel_option[*]} ${part_options[*]} -o $output/$part.json"
         [[ $estimate == - ]] || total=$((total + estimate))
     done

@@ -762,7 +762,7 @@ TimingFit Fitter::run() {
                         100 * *curve_.warm_up));
     if (curve_.wild >= many_wild) {
         out.notes.push_back(
-            fmt::format("{:.0f} % of the repetitions are far from their points' medians: something "
+            fmt::format("{:.0f} % of the repetitions are far off their points' medians: something "
                         "else ran, or the times are of two kinds",
                         100 * curve_.wild));
         for (Estimate* e : {&out.cpi, &out.latency})

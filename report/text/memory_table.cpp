@@ -50,11 +50,10 @@ constexpr std::size_t most_rows = 24;
 
 double cycles(const MemoryRow& row) { return row.cpi ? row.executions * row.cpi->value : 0; }
 
-// Those that take the most of their units' time, in program order; the others' number and cycles.
+// Those that take the most of their units' time, in program order, and how many others there are.
 struct Rows {
     std::vector<MemoryRow> shown;
     std::size_t others = 0;
-    double other_cycles = 0;
 };
 Rows longest(std::vector<MemoryRow> rows) {
     Rows found;
@@ -63,8 +62,6 @@ Rows longest(std::vector<MemoryRow> rows) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return cycles(rows[i]); });
     found.others = rows.size() - most_rows;
-    for (std::size_t i = most_rows; i < order.size(); ++i)
-        found.other_cycles += cycles(rows[order[i]]);
     order.resize(most_rows);
     std::ranges::sort(order);
     for (const std::size_t i : order) found.shown.push_back(std::move(rows[i]));
@@ -92,7 +89,7 @@ std::string memory_table(const PricedMemory& priced, const Prediction* predictio
     table.align.assign(table.header.size(), Align::right);
     table.align[0] = table.align[1] = Align::left;
     if (prediction) {
-        table.header.emplace_back("of the time");
+        table.header.emplace_back("of its unit");
         table.align.push_back(Align::right);
     }
     const auto number = [](double value) { return fmt::format("{:.4g}", value); };
@@ -118,13 +115,8 @@ std::string memory_table(const PricedMemory& priced, const Prediction* predictio
         table.rows.push_back(std::move(cells));
     }
     std::string text = "Memory, per execution by a warp\n" + plain_text(table);
-    if (rows.others > 0) {
-        text += fmt::format("and {} more instructions", rows.others);
-        if (prediction)
-            text += fmt::format(", {} of the time together, none of them more than the least above",
-                                percent(rows.other_cycles * prediction->warps_per_cycle));
-        text += "; --json has all\n";
-    }
+    if (rows.others == 1) text += "and one more; --json has all\n";
+    if (rows.others > 1) text += fmt::format("and {} more; --json has all\n", rows.others);
     if (priced.dram_ratio)
         text += fmt::format("R = {:.4g} bytes from and to DRAM per byte asked of global memory\n",
                             *priced.dram_ratio);

@@ -181,7 +181,7 @@ TEST(Oddities, AClockInMegahertzIsNoClockInHertz) {
             "real_time": 1, "time_unit": "us", "clock_hz": 1e9}]})",
         "m.json");
     EXPECT_EQ(analysis::oddities(file),
-              (Lines{"context.clock_hz: '1980' is no core clock in Hz: is it in MHz or GHz?"}));
+              (Lines{"context.clock_hz: '1980' is not a core clock in Hz: is it in MHz or GHz?"}));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ using testing::HasSubstr;
 Kernel with_code(Reuse code) {
     Kernel kernel = read_kernel(shipped_kernel("saxpy"));
     kernel.code = std::move(code);
+    kernel.launch = {.group_warps = 8, .concurrent_groups = 4, .groups = 10000};
     return kernel;
 }
 
@@ -41,6 +42,25 @@ TEST(InstructionFetch, WhatFitsCostsNothing) {
         EXPECT_TRUE(limit_by_fetch(with_code(code), profile).empty());
         EXPECT_EQ(profile, before);
     }
+}
+
+TEST(InstructionFetch, CodeThatIsExecutedOnceDoesNotComeAgain) {
+    GpuProfile profile = with_cache(49152, 12);
+    const GpuProfile before = profile;
+    Kernel kernel = with_code({{98304, 1}});
+    kernel.launch->groups = std::int64_t{4} * profile.cores;
+    EXPECT_TRUE(limit_by_fetch(kernel, profile).empty());
+    EXPECT_EQ(profile, before);
+}
+
+// One warp has one scheduler, which gets all that is fetched.
+TEST(InstructionFetch, SchedulersWithoutWarpsTakeNoShare) {
+    Kernel kernel = with_code({{98304, 1}});
+    kernel.launch->group_warps = kernel.launch->concurrent_groups = 1;
+    GpuProfile profile = with_cache(49152, 12);
+    profile.issue.limit = 8;
+    limit_by_fetch(kernel, profile);
+    EXPECT_DOUBLE_EQ(*profile.issue.limit, 6);
 }
 
 TEST(InstructionFetch, ANarrowerIssueStays) {
