@@ -363,7 +363,7 @@ Contradictions contradictions(std::span<const MeasurementFile> files) {
                 kinds->one_factor
                     ? "the same whatever is in flight, as of a clock with two states, or of two "
                       "instructions or devices under one name"
-                    : "two instructions or two devices may have one name"));
+                    : "two instructions or two devices may be under one name"));
         }
     }
     for (const MeasurementFile& file : files) {

@@ -248,7 +248,7 @@ TEST(Contradictions, TwoInstructionsUnderOneNameAreNoticed) {
                 {0.005, 3, outlier_share}, random);
         return std::ranges::any_of(contradictions(std::vector{file}).notes,
                                    [](const std::string& note) {
-                                       return note.find("have one name") != std::string::npos;
+                                       return note.find("under one name") != std::string::npos;
                                    });
     };
     EXPECT_TRUE(noticed(30, 0));
