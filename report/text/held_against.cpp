@@ -204,7 +204,7 @@ PlotContent held_against_plot(const HeldAgainst& held) {
                         .y = {"predicted [ms]", plot::Scale::log10},
                         .key = plot::Key::bottom_right};
     std::map<std::string, plot::Series> series;
-    double low = HUGE_VAL, high = 0;
+    double low = HUGE_VAL, high = 0, lowest_bar = HUGE_VAL, highest_bar = 0;
     for (const PredictedConfiguration& row : held.rows) {
         if (!row.predicted[0]) continue;
         const double measured = 1e3 * row.measured, predicted = 1e3 * *row.predicted[0];
@@ -218,10 +218,16 @@ PlotContent held_against_plot(const HeldAgainst& held) {
         if (row.interval) {
             point.y_error = predicted - 1e3 * row.interval->low;
             point.y_error_above = 1e3 * row.interval->high - predicted;
+            lowest_bar = std::min(lowest_bar, 1e3 * row.interval->low);
+            highest_bar = std::max(highest_bar, 1e3 * row.interval->high);
         }
         place->second.points.push_back(point);
         low = std::min({low, measured, predicted});
         high = std::max({high, measured, predicted});
+    }
+    if (highest_bar > 0) {  // gnuplot leaves out a bar that reaches beyond the axis
+        figure.y.low = std::min(low, lowest_bar) / 1.05;
+        figure.y.high = std::max(high, highest_bar) * 1.05;
     }
     if (high > 0)
         figure.series.push_back(
