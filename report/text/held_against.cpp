@@ -225,7 +225,9 @@ PlotContent held_against_plot(const HeldAgainst& held) {
         low = std::min({low, measured, predicted});
         high = std::max({high, measured, predicted});
     }
-    if (highest_bar > 0) {  // gnuplot leaves out a bar that reaches beyond the axis
+    if (highest_bar > 0) {  // gnuplot leaves out a bar that meets the end of an axis
+        figure.x.low = low / 1.05;
+        figure.x.high = high * 1.05;
         figure.y.low = std::min(low, lowest_bar) / 1.05;
         figure.y.high = std::max(high, highest_bar) * 1.05;
     }
