@@ -23,11 +23,11 @@ Notes limit_by_fetch(const Kernel& kernel, GpuProfile& profile) {
         return {{Note::Kind::fetch,
                  what + "; what it costs to fetch the rest is not known of this GPU"}};
     const double limit = *cache.bytes_per_cycle / (beyond * instruction_bytes);
-    const double own = profile.issue.limit.value_or(profile.issue.schedulers);
-    if (limit >= own) return {};
     // The model gives each scheduler its own part of the limit.
     const int schedulers = profile.issue.schedulers;
-    profile.issue.limit = std::min(own, limit * schedulers / std::min(schedulers, launch.warps()));
+    const double given = limit * schedulers / std::min(schedulers, launch.warps());
+    if (given >= profile.issue.limit.value_or(schedulers)) return {};
+    profile.issue.limit = given;
     profile.issue.limit_std_error.reset();
     return {{Note::Kind::fetch,
              fmt::format("{}: at most {:.2f} warp-instructions a cycle and core", what, limit)}};

@@ -284,8 +284,7 @@ std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfi
     if (made_of_published_figures(profile))
         said.push_back(
             fmt::format("the profile of {} is assembled from published figures, not measured "
-                        "(docs/background/shelf.md): "
-                        "{} of {:.4g} MHz",
+                        "(docs/background/shelf.md): {} of {:.4g} MHz",
                         profile.device.name, is_boost(profile) ? "boost clock" : "clock",
                         profile.clock_hz * 1e-6));
     // Those with one reason in one sentence.

@@ -32,8 +32,7 @@ std::optional<std::string> fault_of(const Reuse& reuse) {
     for (const ReusePoint& point : reuse) {
         if (point.bytes < 1 || !(point.share > 0 && point.share <= 1))
             return fmt::format(
-                "[{}, {}]: bytes must be at least 1 and the share above 0 and at "
-                "most 1",
+                "[{}, {}]: bytes must be at least 1 and the share above 0 and at most 1",
                 point.bytes, point.share);
         if (before && (point.bytes <= before->bytes || point.share <= before->share))
             return fmt::format("[{}, {}]: both must be above those of the entry before it",
