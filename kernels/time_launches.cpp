@@ -5,9 +5,9 @@
 //   ./time_launches DIR cuda:0            (or opencl:PLATFORM.DEVICE)
 // Each kernel runs at its small size first, and what it leaves is compared with what its machine
 // code leaves on the host. Then each line's launch is timed by the driver's own events, the median
-// of --repetitions. Lines that have cycles are left as they are, so that the same command goes on.
-// CUDA's driver (CUDA Driver API) and OpenCL 1.2 are opened at run time; no header of theirs is
-// needed.
+// of --repetitions; CUDA's caches hold nothing of its data, as predictions assume. Lines that have
+// cycles are left as they are, so that the same command goes on. CUDA's driver (CUDA Driver API)
+// and OpenCL 1.2 are opened at run time; no header of theirs is needed.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -248,8 +248,48 @@ public:
     virtual void write(std::size_t buffer, const Bytes& bytes) = 0;
     virtual void read(std::size_t buffer, Bytes& bytes) = 0;
     virtual void swap(std::size_t first, std::size_t second) = 0;
+    // Fills the caches with other data; the device is still at it when this returns, so that the
+    // host has enqueued the launch after it before that could begin.
+    virtual void empty_caches() {}
     virtual double launch(const Launch& launch, unsigned shared) = 0;  // [s]
 };
+
+// Every thread reads 16-byte words of a table, all threads together all of it.
+constexpr const char* reader_ptx = R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry read_table(.param .u64 table, .param .u64 words) {
+    .reg .pred %p<3>;
+    .reg .b32 %r<16>;
+    .reg .b64 %d<8>;
+    ld.param.u64 %d0, [table];
+    ld.param.u64 %d1, [words];
+    mov.u32 %r0, %ctaid.x;
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %nctaid.x;
+    mad.lo.u32 %r4, %r0, %r1, %r2;
+    cvt.u64.u32 %d2, %r4;
+    mul.wide.u32 %d3, %r1, %r3;
+    mov.u32 %r5, 0;
+again:
+    setp.ge.u64 %p0, %d2, %d1;
+    @%p0 bra done;
+    shl.b64 %d4, %d2, 4;
+    add.u64 %d5, %d0, %d4;
+    ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d5];
+    xor.b32 %r5, %r5, %r6;
+    xor.b32 %r5, %r5, %r9;
+    add.u64 %d2, %d2, %d3;
+    bra again;
+done:
+    setp.ne.u32 %p1, %r5, 0x5bd1e995;
+    @%p1 ret;
+    st.global.u32 [%d0], %r5;
+    ret;
+}
+)";
 
 class CudaDevice : public Device {
 public:
@@ -293,10 +333,24 @@ public:
         check(set_current_(context_), "cuCtxSetCurrent");
         check(event_create_(&start_, 0), "cuEventCreate");
         check(event_create_(&stop_, 0), "cuEventCreate");
+        int l2_bytes = 0;
+        check(attribute_(&cores_, 16, device), "cuDeviceGetAttribute");
+        check(attribute_(&l2_bytes, 38, device), "cuDeviceGetAttribute");
+        table_bytes_ = 4 * static_cast<std::size_t>(std::max(l2_bytes, 1 << 20));
+        if (module_load_(&reader_module_, reader_ptx) != 0) {
+            std::fprintf(
+                stderr,
+                "the driver does not compile PTX: caches are not emptied before launches\n");
+            return;
+        }
+        check(get_function_(&reader_, reader_module_, "read_table"), "cuModuleGetFunction");
+        check(alloc_(&table_, table_bytes_), "cuMemAlloc");
     }
     ~CudaDevice() override {
         for (const auto& [address, bytes] : buffers_) free_(address);
-        if (module_ != nullptr) module_unload_(module_);
+        if (table_ != 0) free_(table_);
+        for (void* module : {module_, reader_module_})
+            if (module != nullptr) module_unload_(module);
         for (void* event : {start_, stop_})
             if (event != nullptr) event_destroy_(event);
     }
@@ -327,6 +381,14 @@ public:
     }
     void swap(std::size_t first, std::size_t second) override {
         std::swap(buffers_.at(first), buffers_.at(second));
+    }
+    void empty_caches() override {
+        if (reader_ == nullptr) return;
+        unsigned long long words = table_bytes_ / 16;
+        void* arguments[] = {&table_, &words};
+        const unsigned groups = static_cast<unsigned>(cores_) * 2, threads = 1024;
+        check(launch_(reader_, groups, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr),
+              "cuLaunchKernel of the table's reader");
     }
     double launch(const Launch& launch, unsigned shared) override {
         void* function = nullptr;
@@ -372,6 +434,10 @@ private:
     Library library_;
     std::string name_, image_;
     void *context_ = nullptr, *module_ = nullptr, *start_ = nullptr, *stop_ = nullptr;
+    void *reader_module_ = nullptr, *reader_ = nullptr;
+    unsigned long long table_ = 0;
+    std::size_t table_bytes_ = 0;
+    int cores_ = 0;
     std::vector<std::pair<unsigned long long, std::size_t>> buffers_;
     int (*init_)(unsigned) = nullptr;
     int (*error_name_)(int, const char**) = nullptr;
@@ -580,6 +646,7 @@ struct Limit {
     std::string
         kernel;  // whose first launch is timed, with `shared` bytes; empty: all launches run
     unsigned shared = 0;
+    bool warm = false;  // caches stay as the launches and copies before left them
 };
 
 class Run {
@@ -589,12 +656,14 @@ public:
         device_.begin(folder, plan.code);
         for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
             device_.add_buffer(bytes_of(i));
-            device_.write(i, content(folder, plan.buffers[i], plan.buffers[i].fill));
+            contents_.push_back(content(folder, plan.buffers[i], plan.buffers[i].fill));
         }
     }
 
-    // Seconds of the first launch of limit.kernel, with which it ends.
+    // Seconds of the first launch of limit.kernel, with which it ends. May be repeated.
     double run(const Limit& limit) {
+        for (std::size_t i = 0; i < contents_.size(); ++i) device_.write(i, contents_[i]);
+        done_ = false;
         run(plan_.steps, limit);
         if (!limit.kernel.empty() && !done_) fail("nothing launches " + limit.kernel);
         return seconds_;
@@ -651,6 +720,7 @@ private:
                 device_.write(step.second, bytes);
             } else {
                 const bool limited = step.launch.kernel == limit.kernel;
+                if (limited && !limit.warm) device_.empty_caches();
                 seconds_ = device_.launch(step.launch, limited ? limit.shared : step.launch.shared);
                 done_ = limited;
             }
@@ -660,6 +730,7 @@ private:
     Device& device_;
     std::string folder_;
     const Plan& plan_;
+    std::vector<Bytes> contents_;
     double seconds_ = 0;
     bool done_ = false;
 };
@@ -702,6 +773,7 @@ struct Options {
     std::string folder, device, library;
     int repetitions = 5;
     double clock_hz = 0;
+    bool warm = false;
 };
 
 std::unique_ptr<Device> open_device(const Options& options, const Dump& dump) {
@@ -717,27 +789,34 @@ std::unique_ptr<Device> open_device(const Options& options, const Dump& dump) {
     fail("'" + options.device + "' is neither cuda:N nor opencl:PLATFORM.DEVICE");
 }
 
-void check_results(Device& device, const std::string& folder, const std::string& path) {
+// What is wrong with what the plan leaves; empty: nothing.
+std::string wrong_result(Device& device, const std::string& folder, const std::string& path) {
     const Plan plan = read_plan(folder + "/" + path);
     Run run(device, folder, plan);
     run.run(Limit());
     for (const Check& check : plan.checks) {
         const std::string wrong = run.difference(check);
-        if (!wrong.empty()) fail(wrong);
+        if (!wrong.empty()) return wrong;
     }
+    return {};
 }
 
-double median_seconds(Device& device, const Options& options, const std::string& path,
-                      const Limit& limit) {
-    const Plan plan = read_plan(options.folder + "/" + path);
+double median_seconds(Run& run, int repetitions, const Limit& limit) {
     std::vector<double> seconds;
-    for (int i = 0; i < options.repetitions; ++i)
-        seconds.push_back(Run(device, options.folder, plan).run(limit));
+    for (int i = 0; i < repetitions; ++i) seconds.push_back(run.run(limit));
     std::sort(seconds.begin(), seconds.end());
     return seconds[seconds.size() / 2];
 }
 
-void time_launches(const Options& options) {
+// A plan that stays on the device while its lines follow each other.
+struct OpenPlan {
+    std::string path;
+    Plan plan;
+    std::unique_ptr<Run> run;
+};
+
+// Whether all results are right.
+bool time_launches(const Options& options) {
     const Dump dump = read_dump(options.folder);
     const std::unique_ptr<Device> device = open_device(options, dump);
     const double clock_hz = options.clock_hz > 0 ? options.clock_hz : dump.clock_hz;
@@ -745,8 +824,9 @@ void time_launches(const Options& options) {
     std::vector<Words> rows;
     std::istringstream lines(read_file(table));
     for (std::string line; std::getline(lines, line);) rows.push_back(split(line, ','));
-    std::map<std::string, bool> checked;
-    std::size_t filled = 0;
+    std::map<std::string, std::string> checked;  // what is wrong, by plan
+    OpenPlan open;
+    std::size_t filled = 0, wrong_plans = 0;
     for (std::size_t i = 1; i < rows.size(); ++i) {
         Words& row = rows[i];
         if (row.size() != 6)
@@ -759,13 +839,26 @@ void time_launches(const Options& options) {
             continue;
         }
         const auto& [timed, small] = plans->second;
-        if (!checked[small]) check_results(*device, options.folder, small);
-        checked[small] = true;
-        if (!device->timed()) continue;
-        const Limit limit{row[0], static_cast<unsigned>(std::stoul(row[4]))};
+        if (checked.find(small) == checked.end()) {
+            open = OpenPlan();
+            const std::string wrong = wrong_result(*device, options.folder, small);
+            checked[small] = wrong;
+            if (!wrong.empty()) {
+                std::fprintf(stderr, "%s: its lines are left\n", wrong.c_str());
+                ++wrong_plans;
+            }
+        }
+        if (!checked[small].empty() || !device->timed()) continue;
+        if (open.path != timed) {
+            open = OpenPlan();
+            open.plan = read_plan(options.folder + "/" + timed);
+            open.run = std::make_unique<Run>(*device, options.folder, open.plan);
+            open.path = timed;
+        }
+        const Limit limit{row[0], static_cast<unsigned>(std::stoul(row[4])), options.warm};
         char cycles[64];
         std::snprintf(cycles, sizeof cycles, "%.9g",
-                      median_seconds(*device, options, timed, limit) * clock_hz);
+                      median_seconds(*open.run, options.repetitions, limit) * clock_hz);
         row[5] = cycles;
         ++filled;
         write_table(table, rows);
@@ -773,21 +866,23 @@ void time_launches(const Options& options) {
                      cycles);
     }
     std::fprintf(stderr, "%s: the results of %zu plans are right, %zu lines were filled in%s\n",
-                 device->name().c_str(), checked.size(), filled,
+                 device->name().c_str(), checked.size() - wrong_plans, filled,
                  device->timed() ? ""
                                  : "; it is a CPU, where shared memory chooses no occupancy, and "
                                    "nothing is timed");
     if (device->timed())
         std::fprintf(stderr, "cycles are times at a clock of %g Hz: keep the GPU at it\n",
                      clock_hz);
+    return wrong_plans == 0;
 }
 
 constexpr const char* usage =
-    "time_launches DIR DEVICE [--repetitions N] [--clock-hz HZ] [--library FILE]\n"
+    "time_launches DIR DEVICE [--repetitions N] [--clock-hz HZ] [--warm] [--library FILE]\n"
     "  DIR      what 'occupipe validate --dump DIR' wrote; launches.csv in it gets its cycles\n"
     "  DEVICE   cuda:N or opencl:PLATFORM.DEVICE\n"
     "  --repetitions N   runs of each launch, of which the median counts (5)\n"
     "  --clock-hz HZ     clock of the GPU's cores (that of the profile)\n"
+    "  --warm            leave CUDA's caches as copies and launches before left them\n"
     "  --library FILE    CUDA's driver or OpenCL, where it is not found\n"
     "Exit code: 0 done, 1 an error, 2 a wrong command line\n";
 
@@ -801,6 +896,8 @@ bool parse(int count, char** words, Options& options) {
             options.clock_hz = std::atof(words[++i]);
         else if (word == "--library" && has_value)
             options.library = words[++i];
+        else if (word == "--warm")
+            options.warm = true;
         else if (word.compare(0, 1, "-") == 0)
             return false;
         else if (options.folder.empty())
@@ -822,10 +919,9 @@ int main(int count, char** words) {
         return 2;
     }
     try {
-        time_launches(options);
+        return time_launches(options) ? 0 : 1;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "time_launches: %s\n", error.what());
         return 1;
     }
-    return 0;
 }
