@@ -38,7 +38,6 @@ struct CoreTimes {
     std::uint64_t first_start = UINT64_MAX;
     std::uint64_t last_start = 0;
     std::uint64_t last_stop = 0;
-    WarpStamp longest;
     std::vector<WarpStamp> warps;
 };
 
@@ -58,9 +57,6 @@ std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, in
         core.first_start = std::min(core.first_start, stamp.start);
         core.last_start = std::max(core.last_start, stamp.start);
         core.last_stop = std::max(core.last_stop, stamp.stop);
-        if (stamp.stop - stamp.start > core.longest.stop - core.longest.start) {
-            core.longest = stamp;
-        }
     }
     return cores;
 }
@@ -258,12 +254,15 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
     for (const auto& [number, core] : seen) {
         cycles.push_back(static_cast<double>(core.last_stop - core.first_start));
         skews.push_back(static_cast<double>(core.last_start - core.first_start));
-        const WarpStamp& warp = core.longest;
-        const auto nanoseconds =
-            static_cast<double>(warp.wall_stop) - static_cast<double>(warp.wall_start);
-        if (tick_ns > 0 && nanoseconds >= least_ticks * tick_ns) {
-            clocks.push_back(static_cast<double>(warp.stop - warp.start) / nanoseconds * 1e9);
-        }
+    }
+    for (const WarpStamp& warp : stamps) {
+        if (warp.wall_stop == 0 || tick_ns <= 0) continue;
+        const double nanoseconds = static_cast<std::uint32_t>(warp.wall_stop) - warp.wall_before;
+        const bool went_back = nanoseconds > 0x1p31;
+        if (went_back || nanoseconds < least_ticks * tick_ns) continue;
+        const std::uint32_t waited = static_cast<std::uint32_t>(warp.start) - warp.clock_before;
+        const auto clock_cycles = static_cast<double>(warp.stop - warp.start) + waited;
+        clocks.push_back(clock_cycles / nanoseconds * 1e9);
     }
     Observation observation;
     observation.cycles = median(cycles);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <utility>
 
 #include "bench/cuda/generated_macros.h"
@@ -24,6 +26,8 @@ constexpr int patience = 20'000;
 // 2 GHz are 2 to 4 ns. Who sees the moment too late all the same counts itself.
 constexpr int notice_ns = 10'000;
 constexpr int notice_ns_per_group = 10;
+// One group of so many reads the global timer as it stops.
+constexpr int groups_per_wall_stop = 32;
 
 std::string constants(std::size_t table_words, int line_words, int lap_iterations = 0) {
     const auto of_header = [](std::size_t offset) { return std::to_string(offset / 8); };
@@ -42,10 +46,14 @@ std::string constants(std::size_t table_words, int line_words, int lap_iteration
         {"STAMPS_MISSED", of_header(offsetof(StampHeader, missed))},
         {"STAMPS_LATE", of_header(offsetof(StampHeader, late))},
         {"STAMPS_BEGIN", of_header(offsetof(StampHeader, begin))},
+        {"STAMPS_ANCHORS", of_header(offsetof(StampHeader, anchors))},
+        {"CORE_ANCHORS", fmt::format("{}u", std::tuple_size_v<decltype(StampHeader::anchors)>)},
+        {"STAMPS_RATE", of_header(offsetof(StampHeader, cycles_per_1024_ns))},
         {"STAMPS_BARRIER", of_header(offsetof(StampHeader, barrier))},
         {"STAMPS_HEADER_WORDS", of_header(sizeof(StampHeader))},
         {"STAMP_WORDS", of_header(sizeof(WarpStamp))},
         {"STAMP_CHECKPOINTS", std::to_string(offsetof(WarpStamp, checkpoints) / 4)},
+        {"GROUPS_PER_WALL_STOP", std::to_string(groups_per_wall_stop)},
         {"SEGMENTS", std::to_string(checkpoints + 1)},
     };
     std::string text;

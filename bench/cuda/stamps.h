@@ -19,17 +19,22 @@ struct StampHeader {
     std::uint64_t arrived = 0;
     std::uint64_t missed = 0;
     std::uint64_t late = 0;
-    std::uint64_t barrier = 0;  // for kernels that let all groups wait for each other
-    alignas(line_bytes) std::uint64_t begin = 0;  // the start time, by the GPU's global timer [ns]
+    std::uint64_t barrier = 0;             // for kernels that let all groups wait for each other
+    std::uint64_t cycles_per_1024_ns = 0;  // of the core clock, by the host: how fast groups wait
+    // The start time: lower half of the GPU's global timer [ns]; bit 32: it is set.
+    alignas(line_bytes) std::uint64_t begin = 0;
+    alignas(line_bytes) std::array<std::uint64_t, 512> anchors = {};  // by %smid: kernel.cuh
 };
 
 // One record per warp, written by its lane 0.
 struct WarpStamp {
     std::uint64_t start = 0;  // core clock before the first and after the last timed instruction
     std::uint64_t stop = 0;
-    // The same moments by the global timer [ns]; the ratio of the two intervals is the clock's
-    // frequency.
-    std::uint64_t wall_start = 0;
+    // Lower halves of the global timer [ns] at a moment before the start and of the core clock then
+    // (kernel.cuh), and the global timer as the warp stopped: the clock's frequency. 0: not read,
+    // as by all but the first warp of a few groups.
+    std::uint32_t wall_before = 0;
+    std::uint32_t clock_before = 0;
     std::uint64_t wall_stop = 0;
     std::uint32_t core = 0;  // %smid
     std::uint32_t slot = 0;  // %warpid
@@ -38,7 +43,7 @@ struct WarpStamp {
     std::uint32_t unused = 0;
 };
 
-static_assert(sizeof(StampHeader) == 2 * StampHeader::line_bytes);
+static_assert(sizeof(StampHeader) == 34 * StampHeader::line_bytes);
 static_assert(sizeof(WarpStamp) == 56);
 
 // What the witness kernel (prelude.h) writes.

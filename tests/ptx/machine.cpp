@@ -397,7 +397,7 @@ private:
 
     void count() {
         const auto& operands = state_.instruction->operands;
-        if (operands.size() == 2 && operands[1].name.starts_with("%clock")) {
+        if (operands.size() == 2 && state_.counts_as_reading(operands[1].name)) {
             if (reading_) outcome_.intervals.push_back(counts_);
             reading_ = true;
             counts_.clear();

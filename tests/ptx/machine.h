@@ -56,7 +56,8 @@ struct Launch {
     int turn = 64;                         // instructions of one warp before the next one's turn
     std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
     std::function<void(const Access&)> observe = {};
-    bool trace = false;  // Outcome::trace is wanted
+    bool trace = false;              // Outcome::trace is wanted
+    bool short_clock_counts = true;  // %clock is a reading, as %clock64 is
 };
 
 using Counts = std::map<std::string, std::int64_t>;  // executions by a warp, by opcode

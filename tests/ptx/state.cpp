@@ -146,7 +146,7 @@ std::optional<std::uint64_t> State::special(const std::string& name) const {
     if (name == "%smid") return group->index;  // a core of its own for each group
     if (name == "%warpid") return thread->index / warp_size;
     if (name == "%clock" || name == "%clock64" || name == "%globaltimer") {
-        if (name != "%globaltimer") ++thread->clock_readings;
+        if (counts_as_reading(name)) ++thread->clock_readings;
         return static_cast<std::uint64_t>(now);
     }
     return std::nullopt;

@@ -90,6 +90,9 @@ public:
     State(const Program& program, const Launch& launch, std::vector<Buffer>& buffers);
 
     Group make_group(unsigned index) const;
+    bool counts_as_reading(std::string_view name) const {
+        return name == "%clock64" || (name == "%clock" && launch_.short_clock_counts);
+    }
 
     // Who executes what; the functions below are about these.
     Group* group = nullptr;

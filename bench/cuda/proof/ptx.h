@@ -16,6 +16,9 @@ struct PtxCount {
     std::map<std::string, int> outside;  // timed, but not in the loop
 };
 
+// Readings of the clock by which a group waits at the start line, all in front of the timed part.
+inline constexpr std::size_t start_line_readings = 4;
+
 // Throws InputError when the text has not exactly two clock readings with one loop between them; of
 // a checkpointed kernel three, the middle one in a loop around that loop.
 PtxCount count_ptx(std::string_view ptx, bool checkpointed = false);

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "bench/cuda/proof/ptx.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -90,7 +91,10 @@ TimedLoop find_timed_loop(const std::vector<Instruction>& code, bool checkpointe
     for (std::size_t i = 0; i < code.size(); ++i) {
         if (code[i].core_clock) clocks.push_back(i);
     }
-    if (clocks.size() != (checkpointed ? 3 : 2)) {
+    const std::size_t expected = checkpointed ? 3 : 2;
+    if (clocks.size() == expected + start_line_readings)
+        clocks.erase(clocks.begin(), clocks.begin() + start_line_readings);
+    if (clocks.size() != expected) {
         throw InputError(fmt::format("the core clock is read {} times, not {}", clocks.size(),
                                      checkpointed ? "three times" : "twice"));
     }

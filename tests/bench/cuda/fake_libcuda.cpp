@@ -174,7 +174,8 @@ void run_kernel(unsigned grid, unsigned block, void** arguments) {
             for (std::size_t i = 0; i < stamp.checkpoints.size(); ++i)
                 stamp.checkpoints[i] = static_cast<std::uint32_t>(
                     stamp.start + 25 * (i + 1) * static_cast<std::uint64_t>(iterations));
-            stamp.wall_start = 5000;
+            stamp.wall_before = 5000;
+            stamp.clock_before = static_cast<std::uint32_t>(stamp.start);
             stamp.wall_stop = 5000 + static_cast<std::uint64_t>(100 / clock_ghz() * iterations);
             if (fault("no stamp") && group == grid - 1) stamp.stop = 0;
         }

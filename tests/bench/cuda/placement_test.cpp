@@ -83,7 +83,8 @@ std::vector<WarpStamp> stamps(int cores, int groups, int group_warps) {
             stamp.core = static_cast<std::uint32_t>(group % cores);
             stamp.start = 100 + 10 * stamp.core;
             stamp.stop = stamp.start + 1000 + static_cast<std::uint64_t>(warp);
-            stamp.wall_start = 7000;
+            stamp.wall_before = 7000;
+            stamp.clock_before = static_cast<std::uint32_t>(stamp.start);
             stamp.wall_stop = 7500;
             stamp.slot = static_cast<std::uint32_t>(group / cores * group_warps + warp);
             all.push_back(stamp);
@@ -188,7 +189,7 @@ TEST(CudaPlacement, TheClockNeedsAnIntervalOfManyTicks) {
 
 TEST(CudaPlacement, AGlobalTimerThatGoesBackGivesNoClock) {
     auto all = stamps(4, 1, 1);
-    for (WarpStamp& stamp : all) stamp.wall_stop = 10;
+    for (WarpStamp& stamp : all) stamp.wall_before = 7501;
     EXPECT_EQ(evaluate_stamps({}, all, shape(1, 1), 4, 1).clock_hz, std::nullopt);
 }
 

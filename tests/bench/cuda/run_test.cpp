@@ -16,6 +16,7 @@
 #include "bench/cuda/placement.h"
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/proof/machine_code.h"
+#include "bench/cuda/proof/ptx.h"
 #include "bench/cuda/stamps.h"
 #include "bench/cuda/walk_tables.h"
 #include "bench/harness/fresh_lines.h"
@@ -52,20 +53,34 @@ protected:
                     std::vector(warps * 32 * type_size(plan.first->type), std::byte{0xa5})},
                    {"stamps", stamps_address,
                     std::vector<std::byte>(sizeof(StampHeader) + warps * sizeof(WarpStamp))}};
+        StampHeader header;
+        header.cycles_per_1024_ns = 1024;  // both clocks count steps here
+        std::memcpy(buffers[2].bytes.data(), &header, sizeof header);
         outcome = ptx::run(ptx::parse(compile_cuda(source, architecture).ptx),
                            {.groups = static_cast<unsigned>(cores),
                             .threads = static_cast<unsigned>(shape.group_warps) * 32,
                             .shared_bytes = 1024,
                             .arguments = {in_address, out_address, stamps_address, iterations, 0},
-                            .turn = turn,
-                            .most_steps = 100'000'000},
+                            .most_steps = 100'000'000,
+                            .short_clock_counts = checkpointed},
                            buffers);
-        StampHeader header;
         std::vector<WarpStamp> stamps(warps);
         std::memcpy(&header, buffers[2].bytes.data(), sizeof header);
         std::memcpy(stamps.data(), &buffers[2].bytes[sizeof header], warps * sizeof(WarpStamp));
         EXPECT_EQ(header.arrived, static_cast<std::uint64_t>(cores));
-        for (const WarpStamp& stamp : stamps) EXPECT_GE(stamp.wall_start, header.begin);
+        for (std::size_t i = 0; i < warps; ++i) {
+            const WarpStamp& stamp = stamps[i];
+            EXPECT_EQ(stamp.wall_before > 0, i % static_cast<std::size_t>(shape.group_warps) == 0);
+            EXPECT_LT(stamp.wall_before, static_cast<std::uint32_t>(header.begin));
+            const std::size_t every = 32 * static_cast<std::size_t>(shape.group_warps);
+            EXPECT_EQ(stamp.wall_stop > 0, i % every == 0);
+        }
+        notice = INT64_MAX;
+        for (const WarpStamp& stamp : stamps) {
+            if (stamp.wall_before == 0) continue;
+            const std::int64_t own = static_cast<std::uint32_t>(header.begin) - stamp.wall_before;
+            notice = std::min(notice, own);
+        }
         barriers = header.barrier;
         std::optional<double> instructions;
         if (checkpointed) instructions = static_cast<double>(shape.depth) * shape.chains;
@@ -75,7 +90,7 @@ protected:
     std::vector<ptx::Buffer> buffers;
     ptx::Outcome outcome;
     std::uint64_t barriers = 0;
-    int turn = 64;  // steps of a warp before the next one's
+    std::int64_t notice = 0;  // from the last group's look at the timer to the moment of the start
 };
 
 TEST_F(CudaRun, GroupsMeetAtTheStartLineAndLeaveTheirStamps) {
@@ -102,12 +117,14 @@ TEST_F(CudaRun, CheckpointsLieAtEqualShares) {
     const MeasurementShape shape{
         .group_warps = 2, .concurrent_groups = 1, .chains = 1, .depth = 256};
     const Observation seen = run("fma.f32", shape, 3, 16, 16, true);
-    // Of each pass: start, four parts, the last one up to the stop; and from pass to pass.
-    ASSERT_EQ(outcome.intervals.size(), 11U);
-    for (const std::size_t part : {7U, 8U, 9U, 10U})
+    // Of each pass: start, four parts, the last one up to the stop; and from pass to pass, with the
+    // looks at the clock in the start line.
+    const std::size_t all = outcome.intervals.size();
+    ASSERT_GE(all, 11U + start_line_readings);
+    for (std::size_t part = all - 4; part < all; ++part)
         EXPECT_EQ(outcome.intervals[part].at("fma.rn.f32"), 64) << part;
-    EXPECT_FALSE(outcome.intervals[6].contains("fma.rn.f32"));
-    EXPECT_FALSE(outcome.intervals[5].contains("fma.rn.f32"));
+    for (std::size_t i = 5; i < all - 4; ++i)
+        EXPECT_FALSE(outcome.intervals[i].contains("fma.rn.f32")) << i;
     ASSERT_TRUE(seen.counters.contains("window_cycles"));
     const double done = seen.counters.at("window_instructions");
     EXPECT_GT(done, 0.3 * 512);
@@ -116,17 +133,17 @@ TEST_F(CudaRun, CheckpointsLieAtEqualShares) {
     EXPECT_FALSE(run("fma.f32", shape, 3, 16).counters.contains("window_cycles"));
 }
 
-// All groups look at one word, so that a look takes the longer the more there are. Here each takes
-// its dozen instructions before the next one does; with the notice of a few groups most would be
-// late. Where a look takes more than the notice allows for, late groups are counted.
+// All groups look at one word, so that a look takes the longer the more there are. Where it takes
+// more than the notice allows for, as here where a thousand groups take turns, late groups are
+// counted.
 TEST_F(CudaRun, TheNoticeGrowsWithTheNumberOfGroups) {
     const MeasurementShape shape{
         .group_warps = 1, .concurrent_groups = 1, .chains = 1, .depth = 64};
-    constexpr int groups = 1000;
-    turn = 3;
-    EXPECT_FALSE(run("fma.f32", shape, groups, 1).counters.contains("late_groups"));
-    turn = 64;
-    const Observation late = run("fma.f32", shape, groups, 1);
+    run("fma.f32", shape, 10, 1);
+    EXPECT_GE(notice, 10'000);
+    EXPECT_LE(notice, 15'000);
+    const Observation late = run("fma.f32", shape, 1000, 1);
+    EXPECT_GE(notice, 20'000);
     EXPECT_GT(late.counters.at("late_groups"), 0);
     EXPECT_TRUE(started_apart(late));
 }
@@ -148,7 +165,8 @@ TEST_F(CudaRun, ATextureIsWalkedByItsWords) {
                        {.groups = 1,
                         .threads = 32,
                         .shared_bytes = 0,
-                        .arguments = {in_address, out_address, stamps_address, 4, 5}},
+                        .arguments = {in_address, out_address, stamps_address, 4, 5},
+                        .short_clock_counts = false},
                        buffers);
     EXPECT_EQ(outcome.intervals.at(2).at("tex.1d.v4.u32.s32"), 64);
     std::uint32_t last = 0;
@@ -206,7 +224,8 @@ Reads reads_of(const char* id, const TableSizes& sizes, int chains, int unroll, 
                       const std::uint64_t at = access.address - in_address;
                       (access.clock_readings == 1 ? reads.untimed : reads.timed).insert(at);
                       ++reads.count[at];
-                  }},
+                  },
+              .short_clock_counts = false},
              buffers);
     return reads;
 }
