@@ -64,6 +64,7 @@ struct CudaForm {
     std::string_view state = {};   // type of the chain's variable, where it is not the operands'
     std::string_view setup = {};   // before the timed part
     std::size_t shared_bytes = 0;  // shared memory that the step works on, per group
+    int registers = 0;             // per thread, about, of rows that need many
     int group_warps = 1;           // a group's warps are a multiple of this
     int cluster = 1;               // groups that are launched as one cluster
     int most_chains = 0;           // where it is not the row's

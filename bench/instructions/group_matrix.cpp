@@ -127,6 +127,7 @@ CatalogueRow group_product(const Factors& factors, int n, int flight = 1) {
                  .state = kept(fmt::format("GroupProduct<{}, {}>", factors.accumulator, registers)),
                  .setup = kept(step_macro(factors, n, registers, flight)),
                  .shared_bytes = std::size_t{16} * 1024,
+                 .registers = registers + 32,  // beside the accumulators
                  .group_warps = 4},
         .opencl = {.none = no_matrix_units},
     };

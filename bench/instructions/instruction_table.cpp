@@ -124,6 +124,7 @@ Row in_cuda(const CatalogueRow& row) {
     own.state = form.state;
     own.setup = form.setup;
     own.shared_bytes = form.shared_bytes;
+    own.registers = form.registers;
     own.group_warps = form.group_warps;
     own.cluster = form.cluster;
     if (form.most_chains > 0) own.most_chains = form.most_chains;

@@ -100,6 +100,7 @@ struct Row {
     int unroll = 0;                // steps in the loop's body; 0: default_unroll()
     int group_warps = 1;           // a group's warps are a multiple of this
     std::size_t shared_bytes = 0;  // shared memory that the step works on, per group
+    int registers = 0;             // per thread, about, of rows that need many
     int cluster = 1;               // groups that are launched as one cluster
     int most_chains = 8;           // more would not fit the registers
     bool alternates = false;       // the assembler alternates between two kinds of `sass`

@@ -99,6 +99,12 @@ bool shared_memory_holds(const DeviceFacts& facts, const Row& row, int groups) {
            groups * (needed + besides) <= *facts.limits.shared_memory_bytes;
 }
 
+// Registers are handed out to a warp by eight per thread.
+bool registers_hold(const DeviceFacts& facts, const Row& row, std::int64_t warps) {
+    const std::int64_t granted = (row.registers + 7) / 8 * 8;
+    return !facts.limits.registers || warps * facts.warp_size * granted <= *facts.limits.registers;
+}
+
 // Numbers of warps that two or four schedulers cannot share evenly, beyond those that are measured
 // one by one. There most instructions are limited by throughput, and copies of a unit, one unit for
 // the core and issue ports take different times.
@@ -116,6 +122,7 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
         for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
              ++count) {
             if (!shared_memory_holds(facts, row, count)) break;
+            if (!registers_hold(facts, row, std::int64_t{size} * count)) break;
             // One group per core, so that a neighbour in the cluster is on another core.
             if (row.cluster > 1 && row.shared_bytes > 0 && count > 1) break;
             // Every warp count up to the ridge of all instructions known to us, then every fourth
@@ -142,7 +149,7 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
         const auto size = std::min<std::int64_t>(w % 2 == 0 ? w / 2 : w, group_warps);
         const auto count = static_cast<int>(w / size);
         if (w % size == 0 && count <= groups && shared_memory_holds(facts, row, count) &&
-            warp_counts.insert(w).second)
+            registers_hold(facts, row, w) && warp_counts.insert(w).second)
             shapes.push_back({static_cast<int>(size), count, 1});
     }
     if (!quick && row.pattern == Pattern::chain) {
