@@ -90,7 +90,11 @@ void run_fit(const Arguments& arguments) {
         write_text_file(arguments.report, format_fit_report(outcome), overwrite);
     fmt::print("{}", format_fit_table(outcome));
     fmt::print(stderr, "wrote {}\n", arguments.output);
-    if (automatch) {
+    if (automatch && !has_automatch()) {
+        fmt::print(stderr,
+                   "occupipe: note: without the program automatch beside this one, the profile has "
+                   "no 'match' section\n");
+    } else if (automatch) {
         std::vector<std::string> words = {"fit", "--into", arguments.output};
         words.insert(words.end(), arguments.results.begin(), arguments.results.end());
         const AutomatchRun run = run_automatch(words);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 
@@ -20,20 +21,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the same folder where it is installed or unpacked, in the next one in a build tree.
-fs::path automatch_program() {
+fs::path own_folder() {
     std::error_code none;
-    const fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path();
+    return fs::read_symlink("/proc/self/exe", none).parent_path();
+}
+
+// In the same folder where it is installed or unpacked, in the next one in a build tree.
+std::optional<fs::path> find_automatch() {
+    const fs::path folder = own_folder();
+    std::error_code none;
     for (const fs::path& program :
          {folder / "automatch", folder.parent_path() / "automatch" / "automatch"})
         if (fs::is_regular_file(program, none)) return program;
+    return std::nullopt;
+}
+
+fs::path automatch_program() {
+    if (const auto program = find_automatch()) return *program;
     throw std::runtime_error(
         fmt::format("{}: no such program; AutoMatch's commands need it beside this one (it is "
                     "built and installed with it)",
-                    (folder / "automatch").string()));
+                    (own_folder() / "automatch").string()));
 }
 
 }  // namespace
+
+bool has_automatch() { return find_automatch().has_value(); }
 
 void become_automatch(const std::vector<std::string>& words) {
     const fs::path program = automatch_program();

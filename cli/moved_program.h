@@ -13,6 +13,9 @@ namespace occupipe::cli {
 // missing.
 void run_moved_command(const std::vector<std::string>& words);
 
+// Whether that program is there.
+bool has_automatch();
+
 // `automatch WORDS…` in place of this program.
 [[noreturn]] void become_automatch(const std::vector<std::string>& words);
 
