@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "core/row_dependence.h"
@@ -74,25 +76,51 @@ bool leaves_core(const MeasurementRow& row) {
     return global && name.find(".global.l1.") == std::string::npos;
 }
 
-std::optional<double> reference_clock(const MeasurementFile& file) {
+namespace {
+
+bool has_clock(const MeasurementRow& row) {
+    return !row.error && row.clock_hz && *row.clock_hz > 0 && row.cycles && *row.cycles > 0;
+}
+
+double interval_error(const MeasurementFile& file, double hz) {
+    std::vector<std::pair<double, double>> all;  // seconds, their error
+    for (const MeasurementRow& row : file.rows)
+        if (has_clock(row))
+            all.emplace_back(*row.cycles / hz,
+                             std::abs(*row.cycles / *row.clock_hz - *row.cycles / hz));
+    if (all.empty()) return 0;
+    std::ranges::sort(all);
+    all.resize((all.size() + 3) / 4);
+    std::ranges::sort(all, {}, &std::pair<double, double>::second);
+    return all[(all.size() - 1) * 99 / 100].second;
+}
+
+}  // namespace
+
+std::optional<ReferenceClock> reference_clock(const MeasurementFile& file) {
     const auto type = file.context.find("device_type");
     if (type == file.context.end() || type->second != "gpu") return std::nullopt;
     if (const auto said = file.context.find("reference_clock_hz"); said != file.context.end()) {
         char* end = nullptr;
         const double hz = std::strtod(said->second.c_str(), &end);
-        if (end != said->second.c_str() && hz > 0 && std::isfinite(hz)) return hz;
+        if (end != said->second.c_str() && hz > 0 && std::isfinite(hz))
+            return ReferenceClock{hz, interval_error(file, hz)};
     }
     std::vector<double> clocks;
     for (const MeasurementRow& row : file.rows)
         if (!row.error && row.clock_hz) clocks.push_back(*row.clock_hz);
-    return clocks.empty() ? std::nullopt : std::optional(median(std::move(clocks)));
+    if (clocks.empty()) return std::nullopt;
+    const double hz = median(std::move(clocks));
+    return ReferenceClock{hz, interval_error(file, hz)};
 }
 
-bool at_another_clock(const MeasurementRow& row, std::optional<double> reference_clock_hz) {
-    if (const auto said = counter(row, clock_deviation_counter))
-        return std::abs(*said) > largest_clock_deviation;
-    return reference_clock_hz && row.clock_hz &&
-           std::abs(*row.clock_hz / *reference_clock_hz - 1) > largest_clock_deviation;
+bool at_another_clock(const MeasurementRow& row, const std::optional<ReferenceClock>& reference) {
+    if (reference && has_clock(row)) {
+        const double part = reference->interval_error_seconds * reference->hz / *row.cycles;
+        return std::abs(reference->hz / *row.clock_hz - 1) > largest_clock_deviation + part;
+    }
+    const auto said = counter(row, clock_deviation_counter);
+    return said && std::abs(*said) > largest_clock_deviation;
 }
 
 bool belongs_elsewhere(const MeasurementRow& row) {

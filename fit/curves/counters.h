@@ -55,12 +55,11 @@ bool leaves_core(const MeasurementRow& row);
 // A row counts as measured at another clock when it is off by more than this, relative.
 inline constexpr double largest_clock_deviation = 0.02;
 
-// What the core clock was meant to be while this file was measured [Hz]; nullopt where rows may
-// have any (CPUs, models, imports that do not say "gpu").
-std::optional<double> reference_clock(const MeasurementFile& file);
+// nullopt where rows may have any clock (CPUs, models, imports that do not say "gpu").
+std::optional<ReferenceClock> reference_clock(const MeasurementFile& file);
 
-// By the row's own mark, else by its clock.
-bool at_another_clock(const MeasurementRow& row, std::optional<double> reference_clock_hz);
+// By the row's clock, else by its own mark.
+bool at_another_clock(const MeasurementRow& row, const std::optional<ReferenceClock>& reference);
 
 // Rows of working-set curves and of overheads' lines are no points of a hull.
 bool belongs_elsewhere(const MeasurementRow& row);

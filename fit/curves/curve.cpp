@@ -200,13 +200,13 @@ std::vector<double> CurveBuilder::at_skew(const std::vector<Sample>& samples, do
     return cycles;
 }
 
-void CurveBuilder::add(const MeasurementRow& row, std::optional<double> reference_clock_hz,
+void CurveBuilder::add(const MeasurementRow& row, const std::optional<ReferenceClock>& reference,
                        std::optional<double> number) {
     ++rows_;
     if (row.counters.contains(checkpoints_counter)) return add_window(row);
     double cycles = 0;
     std::optional<std::string> fault = fault_of(row, cycles);
-    const bool another_clock = at_another_clock(row, reference_clock_hz);
+    const bool another_clock = at_another_clock(row, reference);
     if (!fault && another_clock && leaves_core(row))
         fault = "at another core clock than the rest, and this memory has its own clock";
     if (fault) {
@@ -539,7 +539,7 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     using Key = std::pair<std::string, CurveCounters>;
     struct NumberedRow {
         const MeasurementRow* row = nullptr;
-        std::optional<double> clock;
+        std::optional<ReferenceClock> clock;
         double number = 0;
     };
     std::vector<Key> order;
@@ -550,7 +550,7 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
             if (!row.error && row.cycles && *row.cycles > 0) counted.insert(row.subject);
     double number = 0;
     for (const MeasurementFile& file : files) {
-        const std::optional<double> clock = reference_clock(file);
+        const std::optional<ReferenceClock> clock = reference_clock(file);
         for (const MeasurementRow& row : file.rows) {
             if (belongs_elsewhere(row)) continue;
             const Key key{row.subject, curve_counters(row)};

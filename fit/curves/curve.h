@@ -134,13 +134,22 @@ struct Curve {
     std::string rejection_summary() const;  // "3 launch failed; 1 no cycles"; empty when none
 };
 
+// What the core clock was meant to be while a file was measured.
+struct ReferenceClock {
+    double hz = 0;
+    // By so much the interval may be wrong from which a row's clock follows: 99 % of the shortest
+    // quarter of the file's rows are within. In short rows a clock that really differs makes little
+    // of it.
+    double interval_error_seconds = 0;
+};
+
 // Builds the curve of one subject from rows of any number of files. A row without a cycles counter
 // is used with event time × witnessed clock where both are known.
 class CurveBuilder {
 public:
-    // reference_clock_hz: of the row's file (fit/curves/counters.h).
+    // reference: of the row's file (fit/curves/counters.h).
     // number: of the row among all rows; the subject's rows are counted where absent.
-    void add(const MeasurementRow& row, std::optional<double> reference_clock_hz = {},
+    void add(const MeasurementRow& row, const std::optional<ReferenceClock>& reference = {},
              std::optional<double> number = {});
     // Rows without a cycles counter are left out from now on: the launch is in their event times.
     void only_counted() { only_counted_ = true; }

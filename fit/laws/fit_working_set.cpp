@@ -166,7 +166,7 @@ std::vector<WorkingSetFit> fit_working_sets(std::span<const MeasurementFile> fil
     std::vector<std::string> order;
     std::map<std::string, std::map<double, CurveBuilder>> builders;
     for (const MeasurementFile& file : files) {
-        const std::optional<double> clock = reference_clock(file);
+        const std::optional<ReferenceClock> clock = reference_clock(file);
         for (const MeasurementRow& row : file.rows) {
             const std::optional<double> bytes = counter(row, working_set_counter);
             if (!bytes || !(*bytes > 0)) continue;

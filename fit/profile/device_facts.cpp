@@ -133,13 +133,28 @@ void compare_limits(std::span<const MeasurementFile> files, DeviceFacts& facts) 
     compare("limits_group_warps", facts.limits.group_warps, group_warps);
 }
 
+// The clocks of the rows that are long enough to tell them, else of all.
+std::vector<double> clocks_of(std::span<const MeasurementFile> files) {
+    constexpr double well_told = 0.002;
+    std::vector<double> all, told;
+    for (const MeasurementFile& file : files) {
+        const auto reference = reference_clock(file);
+        for (const MeasurementRow& row : file.rows) {
+            if (row.error || !row.clock_hz || !std::isfinite(*row.clock_hz) || *row.clock_hz <= 0)
+                continue;
+            all.push_back(*row.clock_hz);
+            const bool tells =
+                !reference || !row.cycles ||
+                reference->interval_error_seconds * reference->hz <= well_told * *row.cycles;
+            if (tells) told.push_back(*row.clock_hz);
+        }
+    }
+    return told.empty() ? all : told;
+}
+
 // The clock that rows measured, else the one that contexts state.
 void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
-    std::vector<double> seen;
-    for (const MeasurementFile& file : files)
-        for (const MeasurementRow& row : file.rows)
-            if (!row.error && row.clock_hz && std::isfinite(*row.clock_hz) && *row.clock_hz > 0)
-                seen.push_back(*row.clock_hz);
+    const std::vector<double> seen = clocks_of(files);
     if (!seen.empty()) {
         std::vector<double> sorted = seen;
         std::ranges::sort(sorted);

@@ -14,7 +14,7 @@ namespace occupipe {
 std::map<std::string, ParameterTable> full_rates(std::span<const MeasurementFile> files) {
     std::map<std::string, CurveBuilder> builders;
     for (const MeasurementFile& file : files) {
-        const std::optional<double> clock = reference_clock(file);
+        const std::optional<ReferenceClock> clock = reference_clock(file);
         for (const MeasurementRow& row : file.rows)
             if (row.counters.contains(full_counter)) builders[row.subject].add(row, clock);
     }
