@@ -32,8 +32,14 @@ std::optional<MemoryCosts::Row> MemoryCosts::row(const LevelAccess& access) cons
     const InstructionTiming* const stream = profile_.find_instruction(access.stream);
     if (!chase && !stream) return std::nullopt;
     Row row{.sectors = access.sectors, .cost = {}};
-    // Throughput: of the stream where it was determined.
-    const bool take_stream = stream && (!chase || stream->cpi.identifiable());
+    // Throughput: of the stream where it was determined; of two upper bounds the lower one.
+    const auto upper = [](const InstructionTiming& one) {
+        return one.cpi.kind == Estimate::Kind::upper_bound;
+    };
+    const bool take_stream =
+        stream && (!chase || stream->cpi.identifiable() ||
+                   (upper(*chase) && upper(*stream) &&
+                    profile_.cpi_per_core(*stream).value < profile_.cpi_per_core(*chase).value));
     row.timing = take_stream ? stream : chase;
     row.cost.cpi = profile_.cpi_per_core(*row.timing);
     if (chase && chase->latency)
