@@ -60,7 +60,11 @@ void add_sensitivity(Explanation& out, const std::vector<analysis::Sensitivity>&
     out.text += "\nWhat would help:\n" + report::plain_text(table);
 }
 
-void add_uncertainty(Explanation& out, const analysis::Uncertainty& u, const GpuProfile& profile) {
+void add_uncertainty(Explanation& out, const analysis::Uncertainty& u, const GpuProfile& profile,
+                     const Launch& launch) {
+    const auto us = [gpu = facts_of(profile), &launch](double cycles) {
+        return kernel_seconds(gpu, cycles, launch.groups) * 1e6;
+    };
     out.json["uncertainty"] = {{"draws", u.draws},    {"median_cycles", u.median},
                                {"low_cycles", u.low}, {"high_cycles", u.high},
                                {"coverage", 0.95},    {"held_fixed", u.held}};
@@ -68,8 +72,7 @@ void add_uncertainty(Explanation& out, const analysis::Uncertainty& u, const Gpu
         "\nFrom the standard errors of the profile's values ({} draws): {:.10g} cycles, 95 % "
         "between "
         "{:.10g} and {:.10g} ({:.4g} to {:.4g} us)\n",
-        u.draws, u.median, u.low, u.high, kernel_seconds(profile, u.low) * 1e6,
-        kernel_seconds(profile, u.high) * 1e6);
+        u.draws, u.median, u.low, u.high, us(u.low), us(u.high));
     if (u.held.empty()) return;
     out.text += "Held fixed, so that the interval is too narrow by what they hide:\n";
     for (const std::string& value : u.held) out.text += fmt::format("  {}\n", value);
@@ -156,7 +159,7 @@ Explanation explain(const sim::RunViews& views, const GpuProfile& profile, const
                                            *options.uncertainty, options.seed, before->prepare)
                    : analysis::uncertainty(profile, kernel, launch, simulation,
                                            *options.uncertainty, options.seed),
-            profile);
+            profile, launch);
     return out;
 }
 

@@ -317,8 +317,9 @@ analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
     for (const auto& [launch, cycles] : times) launches.push_back(launch);
     auto told = analysis::tell_launches(with, launches, profile_.cores);
     if (!times.empty()) analysis::tell_shared_memory(with, told);
-    analysis::ValidationCurve curve =
-        analysis::predicted_curve(with, profile_, told, set_.models, limits, pricing_);
+    analysis::ValidationCurve curve = analysis::predicted_curve(
+        with, profile_, told, set_.models, limits, pricing_,
+        times.empty() ? analysis::Timed::groups : analysis::Timed::launch);
     if (device_) {
         analysis::measure_curve(curve, with, *device_, told, limits.limits(), pricing_);
         if (device_->violations.empty() && device_->gpu == profile_)

@@ -11,7 +11,6 @@
 #include "core/error.h"
 
 namespace occupipe {
-namespace {
 
 GpuFacts facts_of(const GpuProfile& profile) {
     GpuFacts gpu{.name = profile.device.name,
@@ -19,10 +18,13 @@ GpuFacts facts_of(const GpuProfile& profile) {
                  .warp_size = profile.warp_size,
                  .clock_hz = profile.clock_hz,
                  .launch_seconds = {},
+                 .group_seconds = {},
                  .issue = profile.issue,
                  .subsystems = profile.subsystems,
                  .references = {}};
     if (const auto& launch = profile.overheads.launch_seconds) gpu.launch_seconds = launch->value;
+    if (const auto& group = profile.overheads.group_seconds; group && group->identifiable())
+        gpu.group_seconds = group->value;
     for (const std::string_view name : reference_instructions()) {
         const InstructionTiming* timing = profile.find_instruction(name);
         if (timing != nullptr && timing->cpi.identifiable())
@@ -31,6 +33,8 @@ GpuFacts facts_of(const GpuProfile& profile) {
     }
     return gpu;
 }
+
+namespace {
 
 std::vector<OpTiming> timings_of(const GpuProfile& profile, const ResolvedKernel& kernel) {
     std::vector<OpTiming> timings;

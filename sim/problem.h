@@ -39,6 +39,7 @@ struct GpuFacts {
     int warp_size = 0;
     double clock_hz = 0;
     std::optional<double> launch_seconds;
+    std::optional<double> group_seconds;
     Issue issue;
     std::vector<Subsystem> subsystems;
     std::vector<ReferenceRate> references;  // where the profile has a value, not a bound
@@ -49,6 +50,8 @@ struct GpuFacts {
     const ReferenceRate* find_reference(
         std::string_view instruction) const;  // nullptr: there is none
 };
+
+GpuFacts facts_of(const GpuProfile& profile);
 
 // The numbers of one of ResolvedKernel::ops.
 struct OpTiming {

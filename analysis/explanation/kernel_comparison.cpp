@@ -399,8 +399,9 @@ KernelComparison compare_kernels(const GpuProfile& profile, const ComparedKernel
     annotate_both(result, profile, before, after, options, prepare);
     result.cycles = {result.before.cycles, result.after.cycles};
     const GpuProfile used = prepare ? prepare(before.kernel, profile).profile : profile;
-    result.seconds = {kernel_seconds(used, result.cycles.before),
-                      kernel_seconds(used, result.cycles.after)};
+    const GpuFacts gpu = facts_of(used);
+    result.seconds = {kernel_seconds(gpu, result.cycles.before, before.launch.groups),
+                      kernel_seconds(gpu, result.cycles.after, after.launch.groups)};
     for (const Annotation* side : {&result.before, &result.after})
         if (!side->has_lines())
             result.notes.push_back(

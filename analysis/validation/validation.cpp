@@ -175,7 +175,7 @@ std::vector<ToldLaunch> tell_launches(const ReadyKernel& ready, const std::vecto
 ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& profile,
                                 const std::vector<ToldLaunch>& launches,
                                 const std::vector<std::string>& models, const ModelOptions& options,
-                                MemoryPricing pricing) {
+                                MemoryPricing pricing, Timed timed) {
     ValidationCurve curve{.kernel = ready.suite.name, .published = ready.suite.published};
     curve.assumptions = ready.assumptions;
     curve.warnings = ready.warnings;
@@ -220,9 +220,11 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
             // As of what is measured: where groups differ, the core that ends last may have run
             // fewer than others.
             const Launch& shape = launches[p].launch;
+            const double cycles =
+                timed == Timed::launch ? made.seconds * profile.clock_hz : made.cycles;
             curve.points[p].predicted[m] =
-                Throughput{made.cycles, static_cast<double>(shape.groups_per_core(profile.cores)) *
-                                            shape.group_warps / made.cycles};
+                Throughput{cycles, static_cast<double>(shape.groups_per_core(profile.cores)) *
+                                       shape.group_warps / cycles};
             if (ready.in)
                 short_of[i] =
                     shorter_than_absent(*ready.in, profile, launches[p].launch, made.cycles);

@@ -118,11 +118,18 @@ struct ToldLaunch {
 std::vector<ToldLaunch> tell_launches(const ReadyKernel& ready, const std::vector<Launch>& launches,
                                       int cores);
 
+// What a measured time contains beside the groups' work.
+enum class Timed {
+    groups,  // nothing, as on a simulated device
+    launch,  // the launch (kernel_seconds)
+};
+
 // Throws what the models throw, except for a model that cannot predict the kernel.
 ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& profile,
                                 const std::vector<ToldLaunch>& launches,
                                 const std::vector<std::string>& models, const ModelOptions& options,
-                                MemoryPricing pricing = MemoryPricing::per_access);
+                                MemoryPricing pricing = MemoryPricing::per_access,
+                                Timed timed = Timed::groups);
 
 // A simulated device that differs from its profile, each difference by name.
 struct ViolatingDevice {

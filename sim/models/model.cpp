@@ -65,13 +65,9 @@ double cycles_alone(const Problem& problem, const ModelOptions& options) {
     return mean;
 }
 
-double kernel_seconds(const GpuProfile& profile, double cycles) {
-    const auto& launch = profile.overheads.launch_seconds;
-    return cycles / profile.clock_hz + (launch ? launch->value : 0);
-}
-
-double kernel_seconds(const GpuFacts& gpu, double cycles) {
-    return cycles / gpu.clock_hz + gpu.launch_seconds.value_or(0);
+double kernel_seconds(const GpuFacts& gpu, double cycles, std::int64_t groups) {
+    const double begun = static_cast<double>(groups) * gpu.group_seconds.value_or(0);
+    return std::max(cycles / gpu.clock_hz, begun) + gpu.launch_seconds.value_or(0);
 }
 
 int resident_warps(const Problem& problem) {
@@ -93,7 +89,7 @@ Prediction throughput_prediction(const Problem& problem, const WarpLoad& load,
     prediction.instructions_per_cycle = load.instructions * warps_per_cycle;
     prediction.cycles =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / warps_per_cycle;
-    prediction.seconds = kernel_seconds(problem.gpu(), prediction.cycles);
+    prediction.seconds = kernel_seconds(problem.gpu(), prediction.cycles, launch.groups);
     for (const auto& subsystem : load.subsystems)
         prediction.bounds.push_back({subsystem.name, subsystem.cycles * warps_per_cycle});
     if (limit) prediction.bounds.push_back({"issue", load.instructions * warps_per_cycle / *limit});

@@ -66,9 +66,9 @@ struct ModelOptions {
     }
 };
 
-// Of this many core cycles on one core, plus the profile's launch overhead if it has one.
-double kernel_seconds(const GpuProfile& profile, double cycles);
-double kernel_seconds(const GpuFacts& gpu, double cycles);
+// Of this many core cycles on one core, but not less than the launch's groups take to begin, plus
+// the launch's own time; where the profile tells these (overheads.group_seconds, launch_seconds).
+double kernel_seconds(const GpuFacts& gpu, double cycles, std::int64_t groups);
 
 // What a model takes into account (Lemeire et al., "Analysis of the analytical performance models
 // for GPUs", Table 7), as implemented here.

@@ -59,7 +59,7 @@ Prediction predict_pipeline(const Problem& problem, const ModelOptions& options)
     prediction.launch = launch;
     prediction.groups_per_core = run.groups;
     prediction.cycles = run.cycles;
-    prediction.seconds = kernel_seconds(problem.gpu(), run.cycles);
+    prediction.seconds = kernel_seconds(problem.gpu(), run.cycles, launch.groups);
     prediction.warps_per_cycle =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / run.cycles;
     prediction.cycles_per_run =
