@@ -82,15 +82,18 @@ bool has_clock(const MeasurementRow& row) {
     return !row.error && row.clock_hz && *row.clock_hz > 0 && row.cycles && *row.cycles > 0;
 }
 
+// Of few rows nothing is said.
 double interval_error(const MeasurementFile& file, double hz) {
+    constexpr std::size_t fewest = 100;
     std::vector<std::pair<double, double>> all;  // seconds, their error
-    for (const MeasurementRow& row : file.rows)
-        if (has_clock(row))
-            all.emplace_back(*row.cycles / hz,
-                             std::abs(*row.cycles / *row.clock_hz - *row.cycles / hz));
-    if (all.empty()) return 0;
+    for (const MeasurementRow& row : file.rows) {
+        if (!has_clock(row)) continue;
+        const double seconds = *row.cycles / hz;
+        all.emplace_back(seconds, std::abs(*row.cycles / *row.clock_hz - seconds));
+    }
     std::ranges::sort(all);
-    all.resize((all.size() + 3) / 4);
+    all.resize(all.size() / 4);
+    if (all.size() < fewest) return 0;
     std::ranges::sort(all, {}, &std::pair<double, double>::second);
     return all[(all.size() - 1) * 99 / 100].second;
 }
@@ -115,12 +118,15 @@ std::optional<ReferenceClock> reference_clock(const MeasurementFile& file) {
 }
 
 bool at_another_clock(const MeasurementRow& row, const std::optional<ReferenceClock>& reference) {
-    if (reference && has_clock(row)) {
-        const double part = reference->interval_error_seconds * reference->hz / *row.cycles;
-        return std::abs(reference->hz / *row.clock_hz - 1) > largest_clock_deviation + part;
-    }
-    const auto said = counter(row, clock_deviation_counter);
-    return said && std::abs(*said) > largest_clock_deviation;
+    double ratio = 1;  // of the reference to the row's clock, as of intervals
+    if (const auto said = counter(row, clock_deviation_counter))
+        ratio = 1 / (1 + *said);
+    else if (reference && row.clock_hz)
+        ratio = reference->hz / *row.clock_hz;
+    double allowed = largest_clock_deviation;
+    if (reference && has_clock(row))
+        allowed += reference->interval_error_seconds * reference->hz / *row.cycles;
+    return std::abs(ratio - 1) > allowed;
 }
 
 bool belongs_elsewhere(const MeasurementRow& row) {

@@ -58,7 +58,7 @@ inline constexpr double largest_clock_deviation = 0.02;
 // nullopt where rows may have any clock (CPUs, models, imports that do not say "gpu").
 std::optional<ReferenceClock> reference_clock(const MeasurementFile& file);
 
-// By the row's clock, else by its own mark.
+// By the row's own mark, else by its clock; beyond what the interval's error explains.
 bool at_another_clock(const MeasurementRow& row, const std::optional<ReferenceClock>& reference);
 
 // Rows of working-set curves and of overheads' lines are no points of a hull.

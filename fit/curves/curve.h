@@ -138,8 +138,8 @@ struct Curve {
 struct ReferenceClock {
     double hz = 0;
     // By so much the interval may be wrong from which a row's clock follows: 99 % of the shortest
-    // quarter of the file's rows are within. In short rows a clock that really differs makes little
-    // of it.
+    // quarter of the file's rows are within; 0 of short files. In short rows a clock that really
+    // differs makes little of it.
     double interval_error_seconds = 0;
 };
 

@@ -34,6 +34,18 @@ std::string outcome(const Model& model, const Problem& problem, const ModelOptio
     }
 }
 
+// Groups begin one after the other; the launch comes on top, once.
+TEST(KernelSeconds, ALaunchTakesAtLeastWhatItsGroupsTakeToBegin) {
+    GpuFacts gpu;
+    gpu.clock_hz = 1e9;
+    EXPECT_DOUBLE_EQ(kernel_seconds(gpu, 1000, 100), 1e-6);
+    gpu.group_seconds = 2e-8;
+    EXPECT_DOUBLE_EQ(kernel_seconds(gpu, 1000, 100), 2e-6);
+    gpu.launch_seconds = 3e-6;
+    EXPECT_DOUBLE_EQ(kernel_seconds(gpu, 1000, 100), 5e-6);
+    EXPECT_DOUBLE_EQ(kernel_seconds(gpu, 1000, 10), 4e-6);
+}
+
 ModelOptions options_of(const Case& c) {
     return {.policy = c.options.policy, .order = c.options.order};
 }

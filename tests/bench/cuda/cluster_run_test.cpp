@@ -71,7 +71,8 @@ Executed execute(const Row& row, const std::string& architecture, unsigned warps
                   .threads = warps * 32,
                   .shared_bytes = source.shared_bytes,
                   .arguments = {in_address, out_address, stamps_address, iterations, 0},
-                  .copies_arrive = copies_arrive},
+                  .copies_arrive = copies_arrive,
+                  .short_clock_counts = false},
                  buffers);
     result.out = buffers[1].bytes;
     std::memcpy(&result.first, &buffers[2].bytes[sizeof(StampHeader)], sizeof result.first);

@@ -231,6 +231,17 @@ TEST(Sweep, GroupsOfAWarpGroupInstructionAreMultiplesOfFourWarps) {
     EXPECT_GT(points, 0);
 }
 
+TEST(Sweep, WarpsThatTheRegistersDoNotHoldAreLeftOut) {
+    FakeBackend backend;
+    backend.facts_.limits.registers = 65536;
+    std::map<std::string, int> most;
+    for (const auto& point : make_sweep(backend, {.patterns = {"wgmma.*"}}).points)
+        most[point.plan.subject()] = std::max(most[point.plan.subject()], point.shape.warps());
+    // 128 accumulators and some: 160 registers for each of 32 lanes; 4 accumulators: 40.
+    EXPECT_EQ(most["wgmma.m64n256k16.f32.f16"], 12);
+    EXPECT_EQ(most["wgmma.m64n8k16.f32.f16"], 48);
+}
+
 TEST(Sweep, ACpuSweepsChainsAtOneWarp) {
     FakeBackend backend;
     backend.facts_.cpu = true;

@@ -158,6 +158,24 @@ TEST(Curve, MemoryRowsAtAnotherClockAreRejectedOthersKeptAndCounted) {
     EXPECT_EQ(curves_of(std::span(&file, 1))[0].rejected_rows(), 0);
 }
 
+// The clocks of an H200's first run: intervals that ended some 60 us late made short rows look
+// slow.
+TEST(Curve, AnIntervalsErrorIsNoOtherClock) {
+    MeasurementFile file;
+    file.context = {{"device_type", "gpu"}, {"reference_clock_hz", "2e9"}};
+    const auto add = [&](double cycles, double late_seconds, double true_hz) {
+        file.rows.push_back(row_of("ld.global.u32", shape, cycles, 0));
+        file.rows.back().clock_hz = cycles / (cycles / true_hz + late_seconds);
+    };
+    for (int i = 0; i < 500; ++i) add(10'000, i % 10 == 0 ? 60e-6 : 0, 2e9);
+    for (int i = 0; i < 500; ++i) add(100'000, i % 10 == 0 ? 60e-6 : 0, 2e9);
+    for (int i = 0; i < 500; ++i) add(10'000'000, 60e-6, 2e9);
+    EXPECT_EQ(curves_of(std::span(&file, 1))[0].rejected_rows(), 0);
+    // Of long rows a tenth is another clock, whatever the error.
+    for (int i = 0; i < 7; ++i) add(10'000'000, 60e-6, 1.8e9);
+    EXPECT_EQ(curves_of(std::span(&file, 1))[0].rejected_rows(), 7);
+}
+
 TEST(Curve, RepetitionsAreBroughtToOneStartSkew) {
     MeasurementFile file;
     for (int r = 0; r < 3; ++r) {
