@@ -92,6 +92,24 @@ TEST(MemoryPricing, LevelsCountByTheirShares) {
     EXPECT_DOUBLE_EQ(priced.rows[0].cpi->value, price_of(priced).cpi);
 }
 
+// A chase that too few warps cannot saturate bounds a rate from above, and so may the stream.
+TEST(MemoryPricing, OfTwoUpperBoundsTheLowerOneCounts) {
+    const auto far = [](double chase, double stream) {
+        GpuProfile profile = with_rows();
+        for (InstructionTiming& timing : profile.instructions) {
+            const bool is_chase = timing.name == "ld.global.u32";
+            if (!is_chase && timing.name != "ld.global.f32") continue;
+            timing.cpi = {.value = is_chase ? chase : stream, .kind = Estimate::Kind::upper_bound};
+        }
+        return price_of(
+                   per_access("{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}",
+                              profile))
+            .cpi;
+    };
+    EXPECT_DOUBLE_EQ(far(12, 9), 9);
+    EXPECT_DOUBLE_EQ(far(8, 9), 8);
+}
+
 PricedMemory launched(std::int64_t groups, const std::string& op, const std::string& memory) {
     Kernel kernel = kernel_of("  - {id: a, op: " + op + ", memory: " + memory + "}\n");
     kernel.launch = {.group_warps = 2, .concurrent_groups = 2, .groups = groups};
@@ -460,6 +478,18 @@ TEST(MemoryPricing, CapacitiesComeFromMeasuredLevels) {
     EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("6.1", 0, 1, levels), 1), 4096 * kib);
     EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("8.0", 0, 1, levels), 0), 96 * kib);
     EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("8.0", 100 * 1024, 1, levels), 0), 60 * kib);
+    // Between 64 KiB, which were seen to fit, and a mebibyte, which was seen not to.
+    const std::string coarse =
+        "memory_levels:\n"
+        "  - {instruction: ld.global.u32.working_set, latency: 31, first_bytes: 4096, last_bytes: "
+        "65536}\n"
+        "  - {instruction: ld.global.u32.working_set, latency: 290, first_bytes: 1048576, "
+        "last_bytes: 16777216}\n"
+        "  - {instruction: ld.global.u32.working_set, latency: 683, first_bytes: 67108864, "
+        "last_bytes: 1073741824}\n";
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("9.0", 0, 1, coarse), 0), 256 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("9.0", 100 * 1024, 1, coarse), 0), 124 * kib);
+    EXPECT_DOUBLE_EQ(*bytes_of(sizes_of("6.1", 0, 1, coarse), 0), 64 * kib);
 }
 
 }  // namespace
