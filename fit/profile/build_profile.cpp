@@ -316,11 +316,19 @@ void set_warp_choice(FitOutcome& out) {
     if (out.warp_choice->order == WarpOrder::oldest_first) out.profile.issue.policy = Policy::gto;
 }
 
-void add_memory_levels(FitOutcome& out) {
+// Where the last cache ends between two working sets, the driver's size of it is what fits.
+void add_memory_levels(const DeviceFacts& facts, FitOutcome& out) {
     for (const WorkingSetFit& fit : out.working_sets)
-        for (const CacheLevel& level : fit.levels)
-            out.profile.memory_levels.push_back({fit.subject, level.latency, level.first_bytes,
-                                                 level.last_bytes, level.edge_confidence});
+        for (std::size_t i = 0; i < fit.levels.size(); ++i) {
+            const CacheLevel& level = fit.levels[i];
+            double last = level.last_bytes;
+            if (i > 0 && i + 2 == fit.levels.size() && facts.last_cache_bytes) {
+                const auto told = static_cast<double>(*facts.last_cache_bytes);
+                if (told > last && told < fit.levels[i + 1].first_bytes) last = told;
+            }
+            out.profile.memory_levels.push_back(
+                {fit.subject, level.latency, level.first_bytes, last, level.edge_confidence});
+        }
 }
 
 std::vector<Family> families_of(std::span<const SubjectReport> subjects) {
@@ -452,7 +460,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
     for (const std::string& d : out.partition.disagreements) out.notes.push_back(d);
     add_instructions(facts, full_rates(files), out);
     note_rate_disagreements(out.profile, out.notes);
-    add_memory_levels(out);
+    add_memory_levels(facts, out);
     round_for_reports(out);
     out.profile.provenance = provenance(files, facts, out);
     validate(out.profile);

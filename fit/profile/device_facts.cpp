@@ -218,6 +218,7 @@ DeviceFacts device_facts(std::span<const MeasurementFile> files) {
     facts.limits.group_warps = limit(files, "limits_group_warps");
     facts.limits.registers = limit(files, "limits_registers");
     facts.limits.shared_memory_bytes = limit(files, "limits_shared_memory_bytes");
+    facts.last_cache_bytes = limit(files, "l2_bytes");
     compare_limits(files, facts);
     find_clock(files, facts);
     return facts;

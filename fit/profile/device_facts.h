@@ -20,6 +20,7 @@ struct DeviceFacts {
     double clock_hz = 0;
     std::optional<double> clock_spread;  // (largest - smallest) / median of the witnessed clocks
     Limits limits;
+    std::optional<std::int64_t> last_cache_bytes;  // as the driver states
     std::vector<std::string> notes;
 
     bool is_model() const { return backend == "model"; }

@@ -80,15 +80,17 @@ __device__ __forceinline__ ulong core_anchor(ulong* stamps)
 // little ahead by the global timer, and the others wait until they see it: one word, written once,
 // so that relaxed loads are enough. An acquire or a fence would empty the first-level cache, which
 // the untimed pass has just filled. The release waits for that pass's stores and empties nothing.
-// They wait by their core's clock; `anchor` is what it has to do with the global timer.
-__device__ __forceinline__ void start_line(ulong* stamps, ulong& anchor)
+// They wait by their core's clock; what that has to do with the global timer goes to the stamp of
+// the group's first warp at once, since no register is to hold it in the timed part.
+__device__ __forceinline__ void start_line(ulong* stamps)
 {
     if (threadIdx.x != 0) return;
     ulong* const moment = stamps + STAMPS_BEGIN;
     ulong before, begin = 0;
     uint rate;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(rate) : "l"(stamps + STAMPS_RATE) : "memory");
-    anchor = core_anchor(stamps);
+    const ulong anchor = core_anchor(stamps);
+    stamps[STAMPS_HEADER_WORDS + WARP * STAMP_WORDS + 2] = anchor;
     const uint clock_then = (uint)(anchor >> 32);
     asm volatile("atom.release.gpu.global.add.u64 %0, [%1], 1;"
                  : "=l"(before) : "l"(stamps + STAMPS_ARRIVED) : "memory");
@@ -124,13 +126,12 @@ __device__ __forceinline__ uint bits_of(double value) { return (uint)__double2hi
 #define JOINED(TYPE, value) ((TYPE)bits_of(value))
 
 __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong stop,
-                                            ulong anchor, ulong wall_stop)
+                                            ulong wall_stop)
 {
     if (LANE != 0) return;
     ulong* stamp = stamps + STAMPS_HEADER_WORDS + WARP * STAMP_WORDS;
     stamp[0] = start;
     stamp[1] = stop;
-    stamp[2] = anchor;
     stamp[3] = wall_stop;
     stamp[4] = (ulong)warp_slot() << 32 | core_number();
 }
@@ -155,12 +156,12 @@ __device__ __forceinline__ void leave_checkpoints(uint* to, uint first, uint sec
 // A warp that has come to a barrier may read it before the others are there (BAR.SYNC.DEFER_BLOCKING):
 // the second barrier is one to which all come together.
 #define TIMED_BEGIN                                                                          \
-    ulong clock_start = 0, clock_stop = 0, anchor = 0, wall_stop = 0;                        \
+    ulong clock_start = 0, clock_stop = 0, wall_stop = 0;                                    \
     asm volatile(".reg .pred go; setp.ne.u32 go, %0, 0x7fffffff;" :: "r"(all_iterations));   \
     _Pragma("unroll 1") for (int pass = 0; pass < 2; ++pass) {                               \
         const int iterations = pass == 0 ? WARM_ITERATIONS(all_iterations) : all_iterations; \
         __syncthreads();                                                                     \
-        if (pass == 1) start_line(stamps, anchor);                                           \
+        if (pass == 1) start_line(stamps);                                                   \
         __syncthreads();                                                                     \
         __syncthreads();                                                                     \
         clock_start = core_clock();
@@ -188,4 +189,4 @@ __device__ __forceinline__ void leave_checkpoints(uint* to, uint first, uint sec
         clock_stop = core_clock();                                                           \
         if (threadIdx.x == 0 && blockIdx.x % GROUPS_PER_WALL_STOP == 0) wall_stop = wall_clock(); \
     }                                                                                        \
-    leave_stamp(stamps, clock_start, clock_stop, anchor, wall_stop);
+    leave_stamp(stamps, clock_start, clock_stop, wall_stop);

@@ -233,7 +233,7 @@ TEST(Sweep, GroupsOfAWarpGroupInstructionAreMultiplesOfFourWarps) {
 
 TEST(Sweep, WarpsThatTheRegistersDoNotHoldAreLeftOut) {
     FakeBackend backend;
-    backend.facts_.limits.registers = 65536;
+    backend.facts_.limits = {.warps = 64, .groups = 32, .group_warps = 32, .registers = 65536};
     std::map<std::string, int> most;
     for (const auto& point : make_sweep(backend, {.patterns = {"wgmma.*"}}).points)
         most[point.plan.subject()] = std::max(most[point.plan.subject()], point.shape.warps());

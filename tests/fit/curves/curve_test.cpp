@@ -167,8 +167,8 @@ TEST(Curve, AnIntervalsErrorIsNoOtherClock) {
         file.rows.push_back(row_of("ld.global.u32", shape, cycles, 0));
         file.rows.back().clock_hz = cycles / (cycles / true_hz + late_seconds);
     };
-    for (int i = 0; i < 500; ++i) add(10'000, i % 10 == 0 ? 60e-6 : 0, 2e9);
-    for (int i = 0; i < 500; ++i) add(100'000, i % 10 == 0 ? 60e-6 : 0, 2e9);
+    for (int i = 0; i < 500; ++i) add(10'000 + i, i % 10 == 0 ? 60e-6 : 0, 2e9);
+    for (int i = 0; i < 500; ++i) add(100'000 + i, i % 10 == 0 ? 60e-6 : 0, 2e9);
     for (int i = 0; i < 500; ++i) add(10'000'000, 60e-6, 2e9);
     EXPECT_EQ(curves_of(std::span(&file, 1))[0].rejected_rows(), 0);
     // Of long rows a tenth is another clock, whatever the error.

@@ -143,6 +143,18 @@ TEST(WorkingSet, RowsWithTheCounterAreKeptOutOfHulls) {
                     0.02 * h100_like[i].latency);
     EXPECT_THAT(format_fit_report(out), ::testing::HasSubstr("working set"));
     EXPECT_THAT(format_fit_table(out), ::testing::HasSubstr("ld.global.u32 levels"));
+
+    // Between the largest set that fits and the smallest that does not, the driver's word counts.
+    const double fits = out.profile.memory_levels[1].last_bytes;
+    const double too_large = out.profile.memory_levels[2].first_bytes;
+    const auto last_bytes_with = [&](double l2_bytes) {
+        file.context["l2_bytes"] = std::to_string(static_cast<std::int64_t>(l2_bytes));
+        return fit_measurements(std::vector{file}).profile.memory_levels[1].last_bytes;
+    };
+    const double between = std::floor((fits + too_large) / 2);
+    EXPECT_EQ(last_bytes_with(between), between);
+    EXPECT_EQ(last_bytes_with(fits / 2), fits);
+    EXPECT_EQ(last_bytes_with(2 * too_large), fits);
 }
 
 }  // namespace
