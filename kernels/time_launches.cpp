@@ -248,9 +248,9 @@ public:
     virtual void write(std::size_t buffer, const Bytes& bytes) = 0;
     virtual void read(std::size_t buffer, Bytes& bytes) = 0;
     virtual void swap(std::size_t first, std::size_t second) = 0;
-    // Fills the caches with other data; the device is still at it when this returns, so that the
-    // host has enqueued the launch after it before that could begin.
-    virtual void empty_caches() {}
+    // Keeps the device busy until the host has enqueued the launch after it, by reading a table: a
+    // large one, which leaves the caches full of other data, or again and again a small one.
+    virtual void busy(bool empties_caches) { static_cast<void>(empties_caches); }
     virtual double launch(const Launch& launch, unsigned shared) = 0;  // [s]
 };
 
@@ -333,18 +333,7 @@ public:
         check(set_current_(context_), "cuCtxSetCurrent");
         check(event_create_(&start_, 0), "cuEventCreate");
         check(event_create_(&stop_, 0), "cuEventCreate");
-        int l2_bytes = 0;
-        check(attribute_(&cores_, 16, device), "cuDeviceGetAttribute");
-        check(attribute_(&l2_bytes, 38, device), "cuDeviceGetAttribute");
-        table_bytes_ = 4 * static_cast<std::size_t>(std::max(l2_bytes, 1 << 20));
-        if (module_load_(&reader_module_, reader_ptx) != 0) {
-            std::fprintf(
-                stderr,
-                "the driver does not compile PTX: caches are not emptied before launches\n");
-            return;
-        }
-        check(get_function_(&reader_, reader_module_, "read_table"), "cuModuleGetFunction");
-        check(alloc_(&table_, table_bytes_), "cuMemAlloc");
+        open_reader(device);
     }
     ~CudaDevice() override {
         for (const auto& [address, bytes] : buffers_) free_(address);
@@ -382,11 +371,13 @@ public:
     void swap(std::size_t first, std::size_t second) override {
         std::swap(buffers_.at(first), buffers_.at(second));
     }
-    void empty_caches() override {
+    void busy(bool empties_caches) override {
         if (reader_ == nullptr) return;
-        unsigned long long words = table_bytes_ / 16;
+        const std::size_t small = std::size_t{1} << 20;
+        unsigned long long words = (empties_caches ? table_bytes_ : small) / 16;
         void* arguments[] = {&table_, &words};
-        const unsigned groups = static_cast<unsigned>(cores_) * 2, threads = 1024;
+        const unsigned groups = empties_caches ? static_cast<unsigned>(cores_) * 2 : 1;
+        const unsigned threads = empties_caches ? 1024 : 32;
         check(launch_(reader_, groups, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr),
               "cuLaunchKernel of the table's reader");
     }
@@ -425,10 +416,30 @@ public:
 
 private:
     void check(int result, const char* call) const {
-        if (result == 0) return;
+        if (result != 0) fail(std::string(call) + ": " + name_of(result));
+    }
+    std::string name_of(int result) const {
         const char* text = nullptr;
         error_name_(result, &text);
-        fail(std::string(call) + ": " + (text != nullptr ? text : std::to_string(result)));
+        return text != nullptr ? text : std::to_string(result);
+    }
+    // Times without it are of caches as they are, and contain what an idle GPU waits for the host.
+    void open_reader(int device) {
+        int l2_bytes = 0;
+        check(attribute_(&cores_, 16, device), "cuDeviceGetAttribute");
+        check(attribute_(&l2_bytes, 38, device), "cuDeviceGetAttribute");
+        table_bytes_ = 4 * static_cast<std::size_t>(std::max(l2_bytes, 1 << 20));
+        void* reader = nullptr;
+        int result = module_load_(&reader_module_, reader_ptx);
+        if (result == 0) result = get_function_(&reader, reader_module_, "read_table");
+        if (result == 0) result = alloc_(&table_, table_bytes_);
+        if (result == 0)
+            reader_ = reader;
+        else
+            std::fprintf(stderr,
+                         "no table to read before launches (%s): caches are not emptied, and short "
+                         "launches look longer\n",
+                         name_of(result).c_str());
     }
 
     Library library_;
@@ -720,7 +731,7 @@ private:
                 device_.write(step.second, bytes);
             } else {
                 const bool limited = step.launch.kernel == limit.kernel;
-                if (limited && !limit.warm) device_.empty_caches();
+                if (limited) device_.busy(!limit.warm);
                 seconds_ = device_.launch(step.launch, limited ? limit.shared : step.launch.shared);
                 done_ = limited;
             }

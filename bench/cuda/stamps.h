@@ -19,8 +19,10 @@ struct StampHeader {
     std::uint64_t arrived = 0;
     std::uint64_t missed = 0;
     std::uint64_t late = 0;
-    std::uint64_t barrier = 0;             // for kernels that let all groups wait for each other
-    std::uint64_t cycles_per_1024_ns = 0;  // of the core clock, by the host: how fast groups wait
+    std::uint64_t barrier = 0;  // for kernels that let all groups wait for each other
+    // Of the core clock as the driver states it. Where it runs at another one, cores begin apart by
+    // that part of what lies between their looks at the timer; groups of one core do not.
+    std::uint64_t cycles_per_1024_ns = 0;
     // The start time: lower half of the GPU's global timer [ns]; bit 32: it is set.
     alignas(line_bytes) std::uint64_t begin = 0;
     alignas(line_bytes) std::array<std::uint64_t, 512> anchors = {};  // by %smid: kernel.cuh

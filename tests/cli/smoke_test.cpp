@@ -75,10 +75,10 @@ TEST(Smoke, AWrongThroughputIsNamed) {
         });
     };
     EXPECT_THAT(first_fault(scaled(0.5)), HasSubstr("fma.f64: λ: 0.2525 cycles, expected 0.485"));
-    EXPECT_THAT(first_fault(scaled(3)), HasSubstr("fma.f64: λ: 1.515 cycles, expected 0.485"));
+    EXPECT_THAT(first_fault(scaled(4)), HasSubstr("fma.f64: λ: 2.02 cycles, expected 0.485"));
     EXPECT_THAT(first_fault(scaled(0.2)), HasSubstr("no hardware is that fast"));
-    EXPECT_EQ(first_fault(scaled(1.5)), "GO");  // unusual, and said to be
-    EXPECT_THAT(report::format_smoke(analysis::judge_smoke(scaled(1.5))),
+    EXPECT_EQ(first_fault(scaled(2)), "GO");  // unusual, and said to be
+    EXPECT_THAT(report::format_smoke(analysis::judge_smoke(scaled(2))),
                 HasSubstr("outside of what is expected"));
 }
 

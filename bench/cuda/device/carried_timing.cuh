@@ -34,6 +34,7 @@ __device__ __forceinline__ void leave_times(uint* stamps, uint start, uint stop)
     _Pragma("unroll 1") for (int pass = 0; pass < 2; ++pass) {                               \
         const int iterations = pass == 0 ? WARM_ITERATIONS(all_iterations) : all_iterations; \
         __syncthreads();                                                                     \
+        __syncthreads(); /* as in kernel.cuh */                                              \
         clock_start = clock_now();
 
 #undef TIMED_END

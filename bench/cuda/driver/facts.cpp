@@ -84,7 +84,8 @@ DeviceFacts cuda_facts(const Driver& driver, cu::Device device, int ordinal) {
     facts.cores = attribute(Attribute::multiprocessors);
     facts.warp_size = attribute(Attribute::warp_size);
     facts.checkpoints = true;
-    facts.nominal_clock_hz = attribute(Attribute::clock_rate_khz) * 1e3;
+    if (const int khz = attribute(Attribute::clock_rate_khz); khz > 0)
+        facts.nominal_clock_hz = khz * 1e3;
     facts.clock_source =
         "cycles: the core's own counter (clock64), last stop minus first start on each core, "
         "median over cores; clock: clock64 against the GPU's global timer";

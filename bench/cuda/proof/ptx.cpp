@@ -87,7 +87,7 @@ PtxCount count_ptx(std::string_view ptx, bool checkpointed) {
         if (all[i].clock) clocks.push_back(i);
     }
     const std::size_t expected = checkpointed ? 3 : 2;
-    if (clocks.size() == expected + start_line_readings)
+    if (clocks.size() >= expected + start_line_readings)
         clocks.erase(clocks.begin(), clocks.begin() + start_line_readings);
     if (clocks.size() != expected) {
         throw InputError(fmt::format("PTX: the clock is read {} times, not {}", clocks.size(),

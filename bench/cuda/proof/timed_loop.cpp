@@ -92,7 +92,7 @@ TimedLoop find_timed_loop(const std::vector<Instruction>& code, bool checkpointe
         if (code[i].core_clock) clocks.push_back(i);
     }
     const std::size_t expected = checkpointed ? 3 : 2;
-    if (clocks.size() == expected + start_line_readings)
+    if (clocks.size() >= expected + start_line_readings)
         clocks.erase(clocks.begin(), clocks.begin() + start_line_readings);
     if (clocks.size() != expected) {
         throw InputError(fmt::format("the core clock is read {} times, not {}", clocks.size(),
