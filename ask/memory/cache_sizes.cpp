@@ -89,11 +89,10 @@ const MemoryLevel* seen_of(std::span<const MemoryLevel> measured, LevelNumber ca
     return cache == 0 ? &measured.front() : &measured[measured.size() - from_behind];
 }
 
-// Whether working sets leave open that the cache has so many bytes: more than the largest seen to
-// fit, less than the smallest seen not to.
-bool fits_between(const MemoryLevel& seen, std::span<const MemoryLevel> measured, double bytes) {
+// Whether working sets of so many bytes were seen not to fit, or none larger than those that did.
+bool seen_to_miss(const MemoryLevel& seen, std::span<const MemoryLevel> measured, double bytes) {
     const auto next = static_cast<std::size_t>(&seen - measured.data()) + 1;
-    return bytes >= seen.last_bytes && next < measured.size() && bytes < measured[next].first_bytes;
+    return next >= measured.size() || bytes >= measured[next].first_bytes;
 }
 
 }  // namespace
@@ -116,7 +115,7 @@ CacheSizes cache_sizes(const Kernel& kernel, const GpuProfile& profile, const Ca
             if (!size)
                 size = {std::max(0.0, seen->last_bytes - taken),
                         from(taken > 0 ? ", less the groups' shared memory" : "")};
-            else if (seen->last_bytes < size->bytes && !fits_between(*seen, measured, size->bytes))
+            else if (seen->last_bytes < size->bytes && seen_to_miss(*seen, measured, size->bytes))
                 size = {seen->last_bytes, from("")};
         }
         if (size) sizes.emplace(level.name, *size);

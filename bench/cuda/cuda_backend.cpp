@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -177,14 +178,15 @@ public:
         ensure(stamps_, stamp_bytes);
         out_->fill(poison, out_bytes);
         stamps_->fill(0, stamp_bytes);
-        StampHeader header;
-        if (facts_.cores > static_cast<int>(header.anchors.size()))
+        constexpr std::size_t most_cores = std::tuple_size_v<decltype(StampHeader::anchors)>;
+        if (std::cmp_greater(facts_.cores, most_cores))
             throw DeviceError(
                 fmt::format("CUDA: the GPU has {} cores, measurements are written for at most {}",
-                            facts_.cores, header.anchors.size()));
-        header.cycles_per_1024_ns =
+                            facts_.cores, most_cores));
+        const auto rate =
             static_cast<std::uint64_t>(facts_.nominal_clock_hz.value_or(1e9) * 1024e-9);
-        stamps_->write(std::as_bytes(std::span(&header, 1)));
+        stamps_->write(std::as_bytes(std::span(&rate, 1)),
+                       offsetof(StampHeader, cycles_per_1024_ns));
         cu::DevicePointer in = input(own);
         cu::DevicePointer out = out_->address();
         cu::DevicePointer stamps = stamps_->address();

@@ -73,7 +73,6 @@ public:
         : program_(program),
           state_(program, launch, buffers),
           most_steps_(launch.most_steps),
-          turn_(launch.turn),
           plain_(launch.block[0] == 0),
           copies_arrive_(launch.copies_arrive) {
         state_.groups = &groups_;
@@ -93,7 +92,7 @@ public:
             bool released = false;
             for (Group& group : groups_) {
                 for (Warp& warp : group.warps) {
-                    for (int i = 0; i < turn_ && step(group, warp); ++i) {
+                    for (int i = 0; i < turn && step(group, warp); ++i) {
                     }
                 }
                 released |= plain_ ? release(group) : release_barriers(group);
@@ -716,8 +715,8 @@ private:
     Tracer tracer_;
     MatrixUnit matrices_;
     std::int64_t most_steps_;
-    int turn_;
-    bool plain_;  // whole warps of one dimension, whose lanes go together
+    static constexpr int turn = 64;  // instructions of one warp before the next one's turn
+    bool plain_;                     // whole warps of one dimension, whose lanes go together
     bool copies_arrive_;
     std::vector<Kind> kinds_;  // of each instruction in the text
     std::vector<Group> groups_;

@@ -53,7 +53,6 @@ struct Launch {
     bool reads_unwritten = false;                        // registers: as zero
     unsigned absent_groups = 0;                          // the last ones, which never start
     bool copies_arrive = true;                           // asynchronous ones with a barrier
-    int turn = 64;                         // instructions of one warp before the next one's turn
     std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
     std::function<void(const Access&)> observe = {};
     bool trace = false;              // Outcome::trace is wanted

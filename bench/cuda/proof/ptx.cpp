@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -80,19 +81,24 @@ std::vector<Statement> statements(std::string_view ptx) {
 
 }  // namespace
 
+std::vector<std::size_t> timed_readings(std::vector<std::size_t> readings, bool checkpointed,
+                                        std::string_view clock) {
+    const std::size_t expected = checkpointed ? 3 : 2;
+    if (readings.size() >= expected + start_line_readings)
+        readings.erase(readings.begin(), readings.begin() + start_line_readings);
+    if (readings.size() != expected)
+        throw InputError(fmt::format("{} is read {} times, not {}", clock, readings.size(),
+                                     checkpointed ? "three times" : "twice"));
+    return readings;
+}
+
 PtxCount count_ptx(std::string_view ptx, bool checkpointed) {
     const std::vector<Statement> all = statements(ptx);
     std::vector<std::size_t> clocks;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].clock) clocks.push_back(i);
     }
-    const std::size_t expected = checkpointed ? 3 : 2;
-    if (clocks.size() >= expected + start_line_readings)
-        clocks.erase(clocks.begin(), clocks.begin() + start_line_readings);
-    if (clocks.size() != expected) {
-        throw InputError(fmt::format("PTX: the clock is read {} times, not {}", clocks.size(),
-                                     checkpointed ? "three times" : "twice"));
-    }
+    clocks = timed_readings(std::move(clocks), checkpointed, "PTX: the clock");
     // The loop around the checkpoint's reading begins in front of it.
     if (checkpointed) clocks.erase(clocks.begin());
     std::size_t first = 0;

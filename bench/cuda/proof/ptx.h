@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace occupipe::bench {
 
@@ -18,6 +19,11 @@ struct PtxCount {
 
 // Readings of the clock by which a group waits at the start line, all in front of the timed part.
 inline constexpr std::size_t start_line_readings = 4;
+
+// Those of the timed part, without the start line's: two, of a checkpointed kernel three. Throws
+// InputError, beginning with `clock`, where there are more or fewer.
+std::vector<std::size_t> timed_readings(std::vector<std::size_t> readings, bool checkpointed,
+                                        std::string_view clock);
 
 // Throws InputError when the text has not exactly two clock readings with one loop between them; of
 // a checkpointed kernel three, the middle one in a loop around that loop.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "bench/cuda/proof/ptx.h"
 #include "core/error.h"
@@ -91,13 +92,7 @@ TimedLoop find_timed_loop(const std::vector<Instruction>& code, bool checkpointe
     for (std::size_t i = 0; i < code.size(); ++i) {
         if (code[i].core_clock) clocks.push_back(i);
     }
-    const std::size_t expected = checkpointed ? 3 : 2;
-    if (clocks.size() >= expected + start_line_readings)
-        clocks.erase(clocks.begin(), clocks.begin() + start_line_readings);
-    if (clocks.size() != expected) {
-        throw InputError(fmt::format("the core clock is read {} times, not {}", clocks.size(),
-                                     checkpointed ? "three times" : "twice"));
-    }
+    clocks = timed_readings(std::move(clocks), checkpointed, "the core clock");
     TimedLoop loop{.clock_start = clocks.front(),
                    .first = 0,
                    .last = 0,
