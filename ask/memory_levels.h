@@ -25,6 +25,12 @@ struct LevelAccess {
     std::string_view chase, stream;
 };
 
+// Row of a profile whose requests touch many lines, or go through the banks many times.
+struct SpreadAccess {
+    double count = 0;  // lines or passes of a request; 0: no such row
+    std::string_view chase;
+};
+
 struct LevelRow {
     std::string_view name;  // of options and files: "l1"
     std::string_view nth;   // of the caches: "first"; device memory: empty
@@ -33,6 +39,8 @@ struct LevelRow {
     // Loads of 4, 8 and 16 bytes a lane, sectors ascending; where two ask for as many, the first
     // that the profile has.
     std::vector<LevelAccess> accesses[3];
+    SpreadAccess lines = {};
+    SpreadAccess passes = {};
 };
 
 using LevelNumber = std::size_t;  // place in memory_levels()

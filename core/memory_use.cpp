@@ -74,6 +74,8 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
     const bool faulty =
         (fault = amount("bytes", use.bytes)) || (fault = amount("sectors", use.sectors)) ||
         (fault = amount("least_sectors", use.least_sectors)) ||
+        (fault = amount("lines", use.lines.value_or(0))) ||
+        (fault = amount("bank_passes", use.bank_passes.value_or(0))) ||
         (fault = amount("passes", use.passes)) ||
         (fault = amount("least_passes", use.least_passes)) ||
         (fault = least("sectors", use.sectors, use.least_sectors)) ||

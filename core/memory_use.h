@@ -33,13 +33,16 @@ double share_beyond(const Reuse& reuse, double bytes);
 std::optional<std::string> fault_of(const Reuse& reuse);
 
 // Means over the executions of one instruction by a warp. Global and local memory: sectors of 32
-// bytes; shared memory: passes. An instruction that copies from one to the other has both; one that
-// was executed without any active lane has neither.
+// bytes and lines of 128; shared memory: passes. An instruction that copies from one to the other
+// has both; one that was executed without any active lane has neither.
 struct MemoryUse {
     double bytes = 0;  // asked by all lanes together
     double sectors = 0;
     double least_sectors = 0;  // that the same bytes would take if they lay side by side
-    double passes = 0;         // through the banks of shared memory
+    std::optional<double> lines;
+    // Through the banks of the first-level cache, which lie as those of shared memory.
+    std::optional<double> bank_passes;
+    double passes = 0;  // through the banks of shared memory
     double least_passes = 0;
     // Of the sectors read, by the size of a first-level cache that one core's groups share; absent:
     // they pass that cache by.

@@ -88,7 +88,8 @@ private:
 
 class MemoryObserver::Counter : public isa::GroupObserver {
 public:
-    Counter(std::size_t instructions, Touched& touched) : sites(instructions), touched_(touched) {}
+    Counter(std::size_t instructions, Touched& touched)
+        : sites(instructions), touched_(touched), patterns_(instructions) {}
 
     void begin() {
         if (races) races->begin();
@@ -104,7 +105,7 @@ public:
         MemorySite& site = sites[instruction][static_cast<std::size_t>(access.space)];
         site.kind = access.kind;
         site.bytes = access.bytes;
-        add_request(site.counts, access);
+        add_request(site.counts, access, patterns_[instruction]);
         if (access.space == isa::Space::global) touched_.add(access, recent_);
     }
 
@@ -113,7 +114,8 @@ public:
 
 private:
     Touched& touched_;
-    std::size_t recent_ = 0;  // buffer
+    std::vector<BankPattern> patterns_;  // by instruction
+    std::size_t recent_ = 0;             // buffer
 };
 
 MemoryObserver::MemoryObserver(std::size_t instructions, const isa::GlobalMemory& memory)

@@ -80,7 +80,7 @@ std::uint64_t passes_of(const isa::MemoryAccess& access, isa::Mask lanes) {
     return passes;
 }
 
-void add_shared(MemoryCounts& counts, const isa::MemoryAccess& access) {
+void add_passes(MemoryCounts& counts, const isa::MemoryAccess& access) {
     const int lanes = access.bytes <= 4 ? 32 : access.bytes <= 8 ? 16 : 8;
     if (pattern_of(access) != Pattern::other) {  // at most one word in each bank
         counts.phases += static_cast<std::uint64_t>(32 / lanes);
@@ -193,7 +193,7 @@ RequestLines::RequestLines(const isa::MemoryAccess& access) {
     sort();
 }
 
-bool SharedPattern::add_if_same(const isa::MemoryAccess& access, MemoryCounts& counts) const {
+bool BankPattern::add_if_same(const isa::MemoryAccess& access, MemoryCounts& counts) const {
     if (bytes_ != access.bytes || access.active != isa::all_lanes ||
         access.addresses[0] % 4 != in_word_)
         return false;
@@ -207,9 +207,9 @@ bool SharedPattern::add_if_same(const isa::MemoryAccess& access, MemoryCounts& c
     return true;
 }
 
-void SharedPattern::add(const isa::MemoryAccess& access, MemoryCounts& counts) {
+void BankPattern::add(const isa::MemoryAccess& access, MemoryCounts& counts) {
     const std::uint64_t passes = counts.passes, phases = counts.phases;
-    add_shared(counts, access);
+    add_passes(counts, access);
     bytes_ = 0;
     if (access.active != isa::all_lanes) return;
     bytes_ = access.bytes;
@@ -234,22 +234,21 @@ void add_lanes(MemoryCounts& counts, const isa::MemoryAccess& access) {
 
 }  // namespace
 
-void add_shared_request(MemoryCounts& counts, const isa::MemoryAccess& access,
-                        SharedPattern& pattern) {
-    if (access.active == 0) return;
-    add_lanes(counts, access);
-    if (!pattern.add_if_same(access, counts)) pattern.add(access, counts);
-}
-
-void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
-                 const RequestLines& touched) {
+void add_request(MemoryCounts& counts, const isa::MemoryAccess& access, const RequestLines& touched,
+                 BankPattern& pattern) {
     if (access.active == 0) return;
     add_lanes(counts, access);
     counts.lines += touched.lines().size();
     for (const RequestLines::Line& line : touched.lines())
         counts.sectors += static_cast<std::uint64_t>(std::popcount(line.sectors));
     counts.least_sectors += touched.least_sectors();
-    if (access.space == isa::Space::shared) add_shared(counts, access);
+    if (access.space == isa::Space::constant) return;
+    if (access.space == isa::Space::local) {  // a bank for each lane
+        counts.phases += (access.bytes + 3) / 4;
+        counts.passes += (access.bytes + 3) / 4;
+    } else if (!pattern.add_if_same(access, counts)) {
+        pattern.add(access, counts);
+    }
 }
 
 }  // namespace occupipe::extract

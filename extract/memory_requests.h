@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What one memory instruction of one warp asks of the memory: sectors and lines of global memory,
-// passes of shared memory.
+// passes through the banks.
 //   32 lanes, 4 bytes each, side by side: 4 sectors, 1 line, 1 pass
-//   32 lanes, 4 bytes each, 128 bytes apart: 32 sectors, 32 lines; in shared memory 32 passes
+//   32 lanes, 4 bytes each, 128 bytes apart: 32 sectors, 32 lines, 32 passes
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ struct MemoryCounts {
     std::uint64_t sectors = 0;        // distinct ones of each request, summed
     std::uint64_t least_sectors = 0;  // that the distinct bytes would take if they lay side by side
     std::uint64_t lines = 0;
-    // Shared memory.
+    // Shared memory, and the first-level cache, whose banks are the same (H100: rows
+    // ld.global.l1.u32.stride2 to stride32).
     std::uint64_t passes = 0;  // times that the banks are gone through
     std::uint64_t phases = 0;  // least possible passes: parts of the warp that are served together
     // Atomic operations: the most lanes of a request that go to one address, summed.
@@ -72,17 +73,18 @@ private:
 // Global: a lane's access lies in the 32-byte sectors and 128-byte lines that its bytes touch.
 // Local: lanes' words are interleaved, word w of lane l at (32 w + l) 4, as the hardware lays them
 // out; the same rule then applies.
-// Shared: accesses of up to 4 bytes are served for all 32 lanes together, 8 bytes for 16 lanes at a
+// Banks: accesses of up to 4 bytes are served for all 32 lanes together, 8 bytes for 16 lanes at a
 // time, 16 bytes for 8 (phases). A phase takes as many passes as the bank with the most distinct
 // words; lanes that ask for the same word share it (NVIDIA, CUDA C++ Programming Guide, "Shared
-// Memory"; how wider accesses are divided is known from measurements, not documented).
-// Constant: requests, lanes and bytes alone.
-void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
-                 const RequestLines& touched);
+// Memory"; how wider accesses are divided is known from measurements, not documented). Local
+// memory: each lane has a bank. Constant: requests, lanes and bytes alone.
+class BankPattern;
+void add_request(MemoryCounts& counts, const isa::MemoryAccess& access, const RequestLines& touched,
+                 BankPattern& pattern);
 
-// How far apart the lanes of a request of shared memory lie, and what that costs: wherever in the
-// banks they begin, it costs the same. Of the last request of an instruction.
-class SharedPattern {
+// How far apart the lanes of a request lie, and what that costs: wherever in the banks they begin,
+// it costs the same. Of the last request of an instruction.
+class BankPattern {
 public:
     // Whether all lanes are active and lie as they did; then counts passes and phases.
     bool add_if_same(const isa::MemoryAccess& access, MemoryCounts& counts) const;
@@ -96,11 +98,9 @@ private:
     std::uint32_t passes_ = 0, phases_ = 0;
 };
 
-// The same for a request of shared memory, whose instruction's pattern is at hand.
-void add_shared_request(MemoryCounts& counts, const isa::MemoryAccess& access,
-                        SharedPattern& pattern);
-inline void add_request(MemoryCounts& counts, const isa::MemoryAccess& access) {
-    add_request(counts, access, RequestLines(access));
+inline void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
+                        BankPattern& pattern) {
+    add_request(counts, access, RequestLines(access), pattern);
 }
 
 }  // namespace occupipe::extract

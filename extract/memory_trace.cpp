@@ -64,10 +64,8 @@ public:
         SiteCounts& site = sites.counts[number];
         if (site.counts.requests == 0) used.push_back(number);
         site.kind = access.kind;
-        if (access.space == isa::Space::shared)
-            return add_shared_request(site.counts, access, sites.patterns[instruction]);
         const RequestLines touched(access);
-        add_request(site.counts, access, touched);
+        add_request(site.counts, access, touched, sites.patterns[instruction]);
         const std::uint64_t own = access.space == isa::Space::local
                                       ? local_line | std::uint64_t{warp} << local_warp_shift
                                       : 0;
@@ -447,6 +445,8 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         bytes = mean(moved.bytes_asked, moved.requests);
         use.sectors = mean(moved.sectors, moved.requests);
         use.least_sectors = mean(moved.least_sectors, moved.requests);
+        use.lines = mean(moved.lines, moved.requests);
+        use.bank_passes = mean(moved.passes, moved.requests);
         const auto told = [&](const ReuseCounts& counts) {
             return reuse_in(counts, moved.sectors, reuse.lines, trace.one_line_in());
         };

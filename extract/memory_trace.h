@@ -69,7 +69,7 @@ private:
     std::vector<SiteCounts> sites_;
     struct Sites {
         std::vector<SiteCounts> counts;
-        std::vector<SharedPattern> patterns;  // by instruction
+        std::vector<BankPattern> patterns;  // by instruction
     };
     std::vector<Sites> resting_;  // of no group now, counts empty
     LineNumbers global_, local_;

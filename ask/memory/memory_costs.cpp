@@ -64,9 +64,9 @@ MemoryCosts::MemoryCosts(const GpuProfile& profile) : profile_(profile) {
             {rows_of(level.accesses[0]), rows_of(level.accesses[1]), rows_of(level.accesses[2])});
 }
 
-const MemoryCosts::Rows& MemoryCosts::rows(LevelNumber level, double least) const {
+const MemoryCosts::Rows& MemoryCosts::rows(LevelNumber level, double least_sectors) const {
     const auto& by_width = levels_[level];
-    const std::size_t width = least <= 4 ? 0 : least <= 8 ? 1 : 2;
+    const std::size_t width = least_sectors <= 4 ? 0 : least_sectors <= 8 ? 1 : 2;
     return by_width[width].empty() ? by_width[0] : by_width[width];
 }
 
@@ -80,9 +80,36 @@ const InstructionTiming* MemoryCosts::load_row() const {
     return nullptr;
 }
 
-std::optional<RequestCost> MemoryCosts::load(LevelNumber level, double sectors,
-                                             double least) const {
-    const Rows& rows = this->rows(level, least);
+void MemoryCosts::spread(RequestCost& cost, LevelNumber level, const SpreadAccess& access,
+                         double count) const {
+    const InstructionTiming* const many = profile_.find_instruction(access.chase);
+    if (!many) return;
+    const Estimate cpi = profile_.cpi_per_core(*many).times(count / access.count);
+    if (cpi.value > cost.cpi.value) cost.cpi = cpi;
+    const auto one = by_sectors(level, 4, 4);
+    if (!cost.latency || !many->latency || !one || !one->latency) return;
+    const double share = std::clamp((count - 1) / (access.count - 1), 0.0, 1.0);
+    const Estimate latency = weighted({{1 - share, *one->latency}, {share, *many->latency}});
+    if (latency.value > cost.latency->value) cost.latency = latency;
+}
+
+std::optional<RequestCost> MemoryCosts::load(LevelNumber level, const MemoryUse& use) const {
+    auto cost = by_sectors(level, use.sectors, std::max(use.least_sectors, 1.0));
+    if (!cost) return cost;
+    const LevelRow& row = memory_levels()[level];
+    if (use.lines) spread(*cost, level, row.lines, *use.lines);
+    if (use.bank_passes && use.core) {
+        spread(*cost, level, row.passes, *use.bank_passes);
+        const auto hit = by_sectors(0, 4, 4);
+        if (hit && hit->cpi.value * *use.bank_passes > cost->cpi.value)
+            cost->cpi = hit->cpi.times(*use.bank_passes);
+    }
+    return cost;
+}
+
+std::optional<RequestCost> MemoryCosts::by_sectors(LevelNumber level, double sectors,
+                                                   double least_sectors) const {
+    const Rows& rows = this->rows(level, least_sectors);
     if (rows.empty()) return std::nullopt;
     const Row& first = rows.front();
     const Row& last = rows.back();

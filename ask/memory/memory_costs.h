@@ -27,13 +27,14 @@ class MemoryCosts {
 public:
     explicit MemoryCosts(const GpuProfile& profile);
 
-    // A load of so many sectors, all answered by this level; absent: no row measures the level.
-    // `least`: sectors that the same bytes take side by side, 4 per 4 bytes of a lane.
+    // A load all of whose sectors this level answers; absent: no row measures the level.
     //
     // Between rows that ask for fewer and more sectors λ and Λ are interpolated. Beyond the last, λ
     // grows with the sectors and Λ by λ for each further time the row's sectors; below the first, λ
-    // shrinks with the sectors, but not below that of a hit in the nearest level.
-    std::optional<RequestCost> load(LevelNumber level, double sectors, double least) const;
+    // shrinks with the sectors, but not below that of a hit in the nearest level. Its lines may
+    // take longer, and, where the nearest level is asked, its passes through the banks: in
+    // proportion to a row of many, Λ between that row and one with one of them.
+    std::optional<RequestCost> load(LevelNumber level, const MemoryUse& use) const;
 
     // The instruction whose subsystem loads take; nullptr: no row measures a load.
     const InstructionTiming* load_row() const;
@@ -47,7 +48,11 @@ private:
     using Rows = std::vector<Row>;  // ascending
 
     Rows rows_of(std::span<const LevelAccess> accesses) const;
-    const Rows& rows(LevelNumber level, double least) const;
+    const Rows& rows(LevelNumber level, double least_sectors) const;
+    std::optional<RequestCost> by_sectors(LevelNumber level, double sectors,
+                                          double least_sectors) const;
+    void spread(RequestCost& cost, LevelNumber level, const SpreadAccess& access,
+                double count) const;
     std::optional<Row> row(const LevelAccess& access) const;
 
     const GpuProfile& profile_;

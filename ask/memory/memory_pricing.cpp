@@ -39,6 +39,9 @@ std::string hit_in(LevelNumber level) {
                                     : fmt::format("a hit in the {}", memory_levels()[level].nth);
 }
 
+// A word of each lane, side by side.
+const MemoryUse coalesced = {.bytes = 128, .sectors = 4, .least_sectors = 4};
+
 // Sectors that one request of a row asks for, by the width in its name.
 double row_sectors(std::string_view op) { return 4 * words_of_lane(op); }
 
@@ -157,9 +160,9 @@ private:
 
     // All cores share the bandwidth of device memory, and those that have no work leave theirs to
     // the others; one alone gets no more than from the second level.
-    RequestCost of_device(RequestCost cost, double sectors, double least) const {
+    RequestCost of_device(RequestCost cost, const MemoryUse& use) const {
         if (busy_ == 1) return cost;
-        const auto near = costs_.load(shared_cache(), sectors, least);
+        const auto near = costs_.load(shared_cache(), use);
         const double floor = near ? std::min(1.0, near->cpi.value / cost.cpi.value) : 1;
         cost.cpi = cost.cpi.times(std::max(busy_, floor));
         return cost;
@@ -308,13 +311,11 @@ private:
     }
 
     // The cost at a level, or at the next one that the profile has measured.
-    std::optional<RequestCost> level_cost(LevelNumber level, const KernelInstruction& one,
-                                          double sectors) {
+    std::optional<RequestCost> level_cost(LevelNumber level, const KernelInstruction& one) {
         const MemoryUse& use = *one.memory;
-        const double least = std::max(use.least_sectors, 1.0);
         for (LevelNumber at = level; at < memory_levels().size(); ++at) {
-            if (auto cost = costs_.load(at, sectors, least)) {
-                if (at == device_memory()) cost = of_device(std::move(*cost), sectors, least);
+            if (auto cost = costs_.load(at, use)) {
+                if (at == device_memory()) cost = of_device(std::move(*cost), use);
                 if (at != level)
                     say(fmt::format(
                         "the profile has no {}: what the {} level finds costs as much as {}; "
@@ -329,9 +330,10 @@ private:
             fmt::format("the profile has no {}: {} keeps its own numbers there, scaled by its "
                         "sectors; 'occupipe measure --instructions {}' measures it",
                         row_of(device_memory()), one.op, row_of(device_memory())));
-        return of_device({.cpi = profile_.cpi_per_core(*own).times(sectors / row_sectors(one.op)),
-                          .latency = own->latency},
-                         sectors, least);
+        return of_device(
+            {.cpi = profile_.cpi_per_core(*own).times(use.sectors / row_sectors(one.op)),
+             .latency = own->latency},
+            use);
     }
 
     std::optional<RequestCost> load(const KernelInstruction& one) {
@@ -347,7 +349,7 @@ private:
         std::vector<std::pair<double, Estimate>> cpi, latency;
         for (const auto& [share, level] : parts) {
             if (share == 0) continue;
-            const auto cost = level_cost(level, one, one.memory->sectors);
+            const auto cost = level_cost(level, one);
             if (!cost) return std::nullopt;
             cpi.emplace_back(share, cost->cpi);
             if (!cost->latency) {
@@ -388,11 +390,11 @@ private:
             of_device(
                 {.cpi = profile_.cpi_per_core(*own).times(use.sectors / row_sectors(own->name)),
                  .latency = {}},
-                use.sectors, use.least_sectors)
+                use)
                 .cpi;
         std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram}};
         if (absorbed > 0) {
-            const auto found = costs_.load(shared_cache(), use.sectors, use.least_sectors);
+            const auto found = costs_.load(shared_cache(), use);
             say(found ? "no row measures stores that the second level absorbs: they take the λ of "
                         "loads that hit it"
                       : "no row measures stores that the second level absorbs: they take the λ of "
@@ -443,13 +445,12 @@ private:
             "what of these it lacks; that lanes meet at one address is not priced");
         RequestCost cost = at_second_level(*own, use.sectors);
         if (missing + written == 0) return cost;
-        const auto dram = costs_.load(device_memory(), use.sectors, use.least_sectors);
+        const auto dram = costs_.load(device_memory(), use);
         if (!dram) return cost;
-        const Estimate moved =
-            of_device(*dram, use.sectors, use.least_sectors).cpi.times(missing + written);
+        const Estimate moved = of_device(*dram, use).cpi.times(missing + written);
         if (moved.value > cost.cpi.value) cost.cpi = moved;
-        const auto far = costs_.load(device_memory(), 4, 4),
-                   near = costs_.load(shared_cache(), 4, 4);
+        const auto far = costs_.load(device_memory(), coalesced),
+                   near = costs_.load(shared_cache(), coalesced);
         if (missing > 0 && cost.latency && far && near && far->latency && near->latency &&
             far->latency->value > near->latency->value)
             cost.latency = weighted(
@@ -461,7 +462,7 @@ private:
     std::optional<RequestCost> by_ratio(const KernelInstruction& one, bool stores) {
         const double ratio = *result_.dram_ratio;
         const InstructionTiming* const own = profile_.find_instruction(one.op);
-        std::optional<RequestCost> dram = costs_.load(device_memory(), 4, 4);
+        std::optional<RequestCost> dram = costs_.load(device_memory(), coalesced);
         if (own && (stores || !dram))
             dram = RequestCost{.cpi = profile_.cpi_per_core(*own), .latency = own->latency};
         if (!dram) return std::nullopt;
@@ -472,7 +473,7 @@ private:
                 cost.latency = weighted({{1, *dram->latency}, {ratio - 1, dram->cpi}});
             return cost;
         }
-        std::optional<RequestCost> second = costs_.load(shared_cache(), 4, 4);
+        std::optional<RequestCost> second = costs_.load(shared_cache(), coalesced);
         if (!second) {
             say(
                 fmt::format("the profile has no {}: R of DRAM and 1 − R of the second level are "

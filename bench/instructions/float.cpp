@@ -96,7 +96,7 @@ constexpr CatalogueRow rows[] = {
      .meaning = "double-precision square root, correctly rounded",
      .principal = true,
      .cuda = {.ptx = "sqrt.rn.f64", .step = "SQRT_F64($)", .sass = "MUFU.RSQ64H",
-              .also = division_sequence, .length = 32},
+              .also = division_sequence, .length = 32, .registers = 34},
      .opencl = {.step = "SQRT_F64($)", .x86 = "v?sqrtsd", .foldable = false}},
     {.id = "cos.approx.f32", .type = f32, .operands = {0, 0, 1},
      .meaning = "hardware cosine (native_cos)",

@@ -118,6 +118,21 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     if (row.working_sets || row.pattern == Pattern::empty_loop) return {{1, 1, 1}};
     if (measures_launches(row.pattern)) return {{1, 1, 1}, {static_cast<int>(group_warps), 1, 1}};
     std::set<std::int64_t> warp_counts;
+    const bool free = row.group_warps == 1 && row.cluster == 1 && row.pattern != Pattern::barrier;
+    // Every warp count up to the ridge of all instructions known to us, then every fourth and some
+    // between (quick: of principal rows).
+    const auto dense = [&](std::int64_t w) {
+        const bool uneven =
+            (!quick || row.principal) && std::ranges::find(uneven_warps, w) != uneven_warps.end();
+        return w <= (quick ? 8 : 16) || w % 4 == 0 || uneven;
+    };
+    // Where groups have to be of several warps, two of them: of many, those that begin first leave
+    // the others no slot to begin in (H100: 30 µs with 16 to 32 groups of an instruction that fills
+    // the issue ports; 60 ns with two).
+    for (std::int64_t w = groups + 1; free && w <= warps; ++w)
+        if (w % 2 == 0 && w / 2 <= group_warps && dense(w) && shared_memory_holds(facts, row, 2) &&
+            registers_hold(facts, row, w) && warp_counts.insert(w).second)
+            shapes.push_back({static_cast<int>(w / 2), 2, 1});
     for (int size = row.group_warps; size <= group_warps; size *= 2) {
         for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
              ++count) {
@@ -125,17 +140,12 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
             if (!registers_hold(facts, row, std::int64_t{size} * count)) break;
             // One group per core, so that a neighbour in the cluster is on another core.
             if (row.cluster > 1 && row.shared_bytes > 0 && count > 1) break;
-            // Every warp count up to the ridge of all instructions known to us, then every fourth
-            // and some between (quick: of principal rows), each with its smallest group; in full
-            // also the corners of group size x groups. Barriers need the group sizes: quick keeps
-            // their corners, full has them all.
+            // Each warp count with its smallest group; in full also the corners of group size x
+            // groups. Barriers need the group sizes: quick keeps their corners, full has them all.
             const std::int64_t w = static_cast<std::int64_t>(size) * count;
             const bool corner =
                 count == 1 || (count + 1) * size > warps || (count & (count - 1)) == 0;
-            const bool uneven = (!quick || row.principal) &&
-                                std::ranges::find(uneven_warps, w) != uneven_warps.end();
-            const bool dense = w <= (quick ? 8 : 16) || w % 4 == 0 || uneven;
-            const bool first = dense && warp_counts.insert(w).second;
+            const bool first = dense(w) && warp_counts.insert(w).second;
             const bool wanted =
                 row.pattern == Pattern::barrier ? corner || !quick : first || (corner && !quick);
             if (wanted) shapes.push_back({size, count, 1});
@@ -143,8 +153,6 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     }
     // Where few groups fit, an uneven number is one or two odd groups.
     for (const int w : uneven_warps) {
-        const bool free =
-            row.group_warps == 1 && row.cluster == 1 && row.pattern != Pattern::barrier;
         if (!free || (quick && !row.principal) || w > warps) continue;
         const auto size = std::min<std::int64_t>(w % 2 == 0 ? w / 2 : w, group_warps);
         const auto count = static_cast<int>(w / size);

@@ -157,11 +157,15 @@ private:
     }
 
     MemoryUse memory_use(const DocumentNode& node) const {
-        document_.only_keys(node, {"bytes", "sectors", "least_sectors", "passes", "least_passes",
-                                   "core", "device", "written"});
+        document_.only_keys(node, {"bytes", "sectors", "least_sectors", "lines", "bank_passes",
+                                   "passes", "least_passes", "core", "device", "written"});
         const auto amount = [&](const char* key) {
             const DocumentNode* const value = Document::find(node, key);
             return value ? document_.number(*value) : 0;
+        };
+        const auto told = [&](const char* key) -> std::optional<double> {
+            const DocumentNode* const value = Document::find(node, key);
+            return value ? std::optional(document_.number(*value)) : std::nullopt;
         };
         const auto reuse = [&](const char* key) -> std::optional<Reuse> {
             const DocumentNode* const points = Document::find(node, key);
@@ -171,6 +175,8 @@ private:
         return {.bytes = document_.number(document_.required(node, "bytes")),
                 .sectors = amount("sectors"),
                 .least_sectors = amount("least_sectors"),
+                .lines = told("lines"),
+                .bank_passes = told("bank_passes"),
                 .passes = amount("passes"),
                 .least_passes = amount("least_passes"),
                 .core = reuse("core"),
@@ -294,6 +300,8 @@ std::string memory_text(const MemoryUse& use) {
     };
     amount("sectors", use.sectors);
     amount("least_sectors", use.least_sectors);
+    amount("lines", use.lines.value_or(0));
+    amount("bank_passes", use.bank_passes.value_or(0));
     amount("passes", use.passes);
     amount("least_passes", use.least_passes);
     add_reuse(text, "core", use.core);

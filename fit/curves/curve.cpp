@@ -117,6 +117,16 @@ void weigh(Curve& curve) {
     }
 }
 
+// What an iteration has beside its steps, by their number: of the longest and the shortest body
+// what grows with it belongs to the steps.
+std::optional<double> loop_instructions(const std::map<int, double>& others) {
+    if (others.empty()) return std::nullopt;
+    const auto& [shortest, few] = *others.begin();
+    const auto& [longest, many] = *others.rbegin();
+    if (longest == shortest) return many;
+    return std::max((few * longest - many * shortest) / (longest - shortest), 0.0);
+}
+
 }  // namespace
 
 int Curve::rejected_rows() const {
@@ -224,7 +234,10 @@ void CurveBuilder::add(const MeasurementRow& row, const std::optional<ReferenceC
     const auto keep_most = [&](std::optional<double>& so_far, const char* name) {
         if (const auto told = counter(row, name)) so_far = std::max(so_far.value_or(0), *told);
     };
-    keep_most(other_instructions_, other_instructions_counter);
+    if (const auto told = counter(row, other_instructions_counter)) {
+        double& most = other_instructions_[place.body * row.shape.chains];
+        most = std::max(most, *told);
+    }
     keep_most(other_stall_, other_stall_counter);
     samples_[place].push_back({cycles, counter(row, start_skew_counter).value_or(0),
                                number.value_or(rows_), row.repetition == 0});
@@ -489,7 +502,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.off_core = off_core_;
     curve.loop_share = loop_share_;
     curve.loop_stall = loop_stall_;
-    curve.other_instructions = other_instructions_;
+    curve.other_instructions = loop_instructions(other_instructions_);
     curve.other_stall = other_stall_;
     curve.chain = std::move(chain_);
     if (access_bytes_.size() == 1 && *access_bytes_.begin() > 0)

@@ -102,7 +102,8 @@ struct Curve {
     // Stall cycles that the assembler counts behind the others, per step of a chain, the most of
     // any row; where the rows tell.
     std::optional<double> loop_stall;
-    // The same per iteration of one warp: the others, and the stall cycles behind them.
+    // The same per iteration of one warp: the others, without those that come once more with each
+    // step where bodies of two lengths tell them, and the stall cycles behind all.
     std::optional<double> other_instructions;
     std::optional<double> other_stall;
     // Machine instructions on the chain, per step, where that is more than the measured one alone.
@@ -194,7 +195,7 @@ private:
     std::set<double> access_bytes_;
     std::optional<double> loop_share_;
     std::optional<double> loop_stall_;
-    std::optional<double> other_instructions_;
+    std::map<int, double> other_instructions_;  // the most, by the steps of a body
     std::optional<double> other_stall_;
     std::map<std::string, double> chain_;  // the most of any row
     bool independent_ = false;

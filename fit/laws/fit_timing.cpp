@@ -483,7 +483,8 @@ void Fitter::put_between_bodies(const Attempt& best, TimingFit& out) const {
     if (out.loop_cpi)
         cpi = two_ways(p.cpi, *out.loop_cpi, most_loop_cpi(curve_, p.cpi),
                        bodies.longest * bodies.chains, bodies.shortest * bodies.chains);
-    if (out.loop_latency)
+    // A body of loads that do not wait for each other ends with a wait for the last of them.
+    if (out.loop_latency && !curve_.independent)
         latency = two_ways(p.latency, *out.loop_latency, most_loop_latency(curve_), bodies.longest,
                            bodies.shortest);
     if ((!cpi || cpi->possible) && (!latency || latency->possible)) return;

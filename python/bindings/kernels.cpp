@@ -70,6 +70,9 @@ void bind_memory_use(nb::module_& m) {
         .def_ro("sectors", &MemoryUse::sectors, "Of 32 bytes, of global and local memory.")
         .def_ro("least_sectors", &MemoryUse::least_sectors,
                 "That the same bytes would take side by side.")
+        .def_ro("lines", &MemoryUse::lines, "Of 128 bytes; None: not told.")
+        .def_ro("bank_passes", &MemoryUse::bank_passes,
+                "Through the banks of the first-level cache; None: not told.")
         .def_ro("passes", &MemoryUse::passes, "Through the banks of shared memory.")
         .def_ro("least_passes", &MemoryUse::least_passes)
         .def_prop_ro(

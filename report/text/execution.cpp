@@ -118,9 +118,10 @@ std::string line_of(const LaunchResult& launch, std::size_t instruction) {
 // Sectors of global and local memory.
 std::string sector_table(const LaunchResult& launch) {
     TextTable table{.header = {"address", "access", "requests", "lanes", "sectors", "least",
-                               "lines", "asked", "moved", "source"},
+                               "lines", "passes", "asked", "moved", "source"},
                     .align = {Align::right, Align::left, Align::right, Align::right, Align::right,
-                              Align::right, Align::right, Align::right, Align::right, Align::left},
+                              Align::right, Align::right, Align::right, Align::right, Align::right,
+                              Align::left},
                     .rows = {}};
     for (const MemorySite& site : launch.sites) {
         if (site.space != isa::Space::global && site.space != isa::Space::local) continue;
@@ -132,8 +133,8 @@ std::string sector_table(const LaunchResult& launch) {
                          kind_text(site.kind)),
              grouped(counts.requests), per(counts.lanes, counts.requests),
              per(counts.sectors, counts.requests), per(counts.least_sectors, counts.requests),
-             per(counts.lines, counts.requests), size_text(counts.bytes_asked),
-             size_text(counts.sectors * extract::sector_bytes), line_of(launch, site.instruction)});
+             per(counts.lines, counts.requests), per(counts.passes, counts.requests),
+             size_text(counts.bytes_asked), size_text(counts.sectors * extract::sector_bytes), line_of(launch, site.instruction)});
     }
     return table.rows.empty() ? "" : plain_text(table);
 }
@@ -193,7 +194,7 @@ std::string memory_note(const LaunchResult& launch, std::size_t instruction) {
         const MemoryCounts& counts = site.counts;
         if (counts.sectors > 0)
             text += fmt::format("  {} sectors", per(counts.sectors, counts.requests));
-        if (counts.passes > 0)
+        if (site.space == isa::Space::shared || counts.passes > counts.phases)
             text += fmt::format("  {} passes", per(counts.passes, counts.requests));
     }
     return text;

@@ -28,7 +28,7 @@ void add_memory(Json& json, const MemoryCounts& counts, isa::Space space, isa::A
         json["lines"] = counts.lines;
         json["bytes_moved"] = counts.sectors * extract::sector_bytes;
     }
-    if (space == isa::Space::shared) {
+    if (space != isa::Space::constant) {
         json["passes"] = counts.passes;
         json["least_passes"] = counts.phases;
     }

@@ -148,6 +148,8 @@ nlohmann::ordered_json memory_json(const PricedMemory& priced, const Prediction*
         if (row.use.sectors > 0) {
             one["sectors"] = row.use.sectors;
             one["least_sectors"] = row.use.least_sectors;
+            optional(one, "lines", row.use.lines);
+            optional(one, "bank_passes", row.use.bank_passes);
         }
         if (row.use.passes > 0) {
             one["passes"] = row.use.passes;

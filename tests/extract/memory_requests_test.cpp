@@ -24,11 +24,14 @@ struct Request {
 
 MemoryCounts measured(const Request& request) {
     MemoryCounts counts;
-    add_request(counts, {.space = request.space,
-                         .kind = request.kind,
-                         .bytes = request.bytes,
-                         .active = request.active,
-                         .addresses = request.addresses.data()});
+    BankPattern pattern;
+    add_request(counts,
+                {.space = request.space,
+                 .kind = request.kind,
+                 .bytes = request.bytes,
+                 .active = request.active,
+                 .addresses = request.addresses.data()},
+                pattern);
     return counts;
 }
 
@@ -113,7 +116,7 @@ TEST(SharedRequests, APatternCostsTheSameWhereverItBegins) {
     const auto below = [&](std::int64_t end) {
         return static_cast<std::uint64_t>(random.between(0, end - 1));
     };
-    SharedPattern pattern;
+    BankPattern pattern;
     MemoryCounts known, plain;
     Request request{.space = isa::Space::shared};
     int repeated = 0;
@@ -139,8 +142,9 @@ TEST(SharedRequests, APatternCostsTheSameWhereverItBegins) {
                                        .bytes = request.bytes,
                                        .active = request.active,
                                        .addresses = request.addresses.data()};
-        add_request(plain, access);
-        add_shared_request(known, access, pattern);
+        BankPattern none;
+        add_request(plain, access, none);
+        add_request(known, access, pattern);
         ASSERT_EQ(known, plain) << "request " << i;
     }
     EXPECT_GT(repeated, 5000);
