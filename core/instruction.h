@@ -22,5 +22,8 @@ int words_of_lane(std::string_view instruction_name);
 // In kernels that come from machine code: an instruction of no unit that profiles measure (moves,
 // branches, the uniform datapath). It costs an issue slot.
 inline constexpr std::string_view issue_slot = "issue.slot";
+// An issue slot after which the warp's next instruction waits: a branch that it takes, or the end
+// of one where its lanes meet.
+inline constexpr std::string_view taken_branch = "branch";
 
 }  // namespace occupipe

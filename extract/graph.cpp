@@ -101,6 +101,13 @@ private:
                 latest = std::max(latest, writer.instance.time);
             }
         }
+        if (branch_ && (code_[branch_at_].meets || node.what.code != branch_at_ + 1))
+            wait_for(self, *branch_);
+        branch_.reset();
+        if (facts.branch) {
+            branch_ = self;
+            branch_at_ = node.what.code;
+        }
         if (barrier_ && (facts.barrier || latest < barrier_->time)) wait_for(self, *barrier_);
         if (facts.barrier) barrier_ = self;
         if (node.what.active == 0) return;
@@ -145,6 +152,8 @@ private:
     std::vector<Round> rounds_;
     std::map<RegisterName, std::vector<Writer>> writers_;
     std::optional<Instance> barrier_;
+    std::optional<Instance> branch_;  // if it is the instruction before
+    std::uint32_t branch_at_ = 0;     // index in the code
     std::set<std::uint32_t> unsayable_;
 };
 

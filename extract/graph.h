@@ -47,12 +47,17 @@ struct GraphLoop {
 struct CodeFacts {
     RegisterUse registers;
     bool barrier = false;  // of the group
+    // What a warp executes next waits for it, if it stands elsewhere in the code or the warp's
+    // lanes meet here.
+    bool branch = false;
+    bool meets = false;
 };
 
 // Edges, lane by lane: an instruction waits for the last one that wrote a register that it reads,
 // in a lane in which it is active; for several where different ones wrote different lanes. A
 // barrier waits for the barrier before it; what follows a barrier and does not wait for anything
-// behind it waits for the barrier. The order of issue is not an edge: machine code issues in order.
+// behind it waits for the barrier. What a branch leads to waits for the branch. The order of issue
+// is not an edge: machine code issues in order.
 //
 // The first iteration of a loop stands by itself where it waits for the last one of an earlier
 // round of the same loop, since a graph cannot say that within the loop.

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/group_shares.h"
+#include "core/instruction.h"
 #include "extract/code_reuse.h"
 #include "extract/naming.h"
 
@@ -27,6 +28,13 @@ std::string lower(std::string_view text) {
     for (const char c : text)
         result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return result;
+}
+
+// What may go on elsewhere in the code, or where lanes that did meet again.
+bool changes_path(const isa::Instruction& instruction) {
+    constexpr std::string_view opcodes[] = {"BRA", "BRX",  "BRXU", "JMP",
+                                            "JMX", "CALL", "RET",  "BSYNC"};
+    return std::ranges::find(opcodes, instruction.opcode) != std::end(opcodes);
 }
 
 std::string with_modifiers(const isa::Instruction& instruction) {
@@ -130,6 +138,8 @@ private:
 
 NameOf names_known_to(std::set<std::string> known) {
     return [known = std::move(known)](const isa::Instruction& instruction) {
+        if (changes_path(instruction) && known.contains(std::string(taken_branch)))
+            return std::string(taken_branch);
         const std::vector<std::string> names = profile_names(instruction);
         for (const std::string& name : names)
             if (known.contains(name)) return name;
@@ -337,8 +347,11 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     std::vector<std::string> ops, barrier_ops;
     for (std::uint32_t i = 0; i < 2 * size; ++i) {
         const bool barrier = is_barrier(code[i]);
-        facts.push_back({registers_of(code[i]), barrier && i < size});
         ops.push_back(barrier && i >= size ? std::string(issue_slot) : name_of(code[i]));
+        facts.push_back({.registers = registers_of(code[i]),
+                         .barrier = barrier && i < size,
+                         .branch = ops.back() == taken_branch,
+                         .meets = code[i].opcode == "BSYNC"});
         if (facts.back().barrier) barrier_ops.push_back(ops.back());
     }
 
