@@ -2,9 +2,11 @@
 #include "extract/graph.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace occupipe::extract {
 namespace {
@@ -110,7 +112,11 @@ private:
         }
         if (barrier_ && (facts.barrier || latest < barrier_->time)) wait_for(self, *barrier_);
         if (facts.barrier) barrier_ = self;
+        if (facts.ends_group) copied_.push_back(std::exchange(copies_, {}));
+        for (; facts.leaves && copied_.size() > *facts.leaves; copied_.pop_front())
+            for (const Instance& copy : copied_.front()) wait_for(self, copy);
         if (node.what.active == 0) return;
+        if (facts.copies) copies_.push_back(self);
         for (const RegisterName& name : facts.registers.written) {
             std::vector<Writer>& writers = writers_[name];
             // The uniform datapath has one lane for all.
@@ -152,8 +158,10 @@ private:
     std::vector<Round> rounds_;
     std::map<RegisterName, std::vector<Writer>> writers_;
     std::optional<Instance> barrier_;
-    std::optional<Instance> branch_;  // if it is the instruction before
-    std::uint32_t branch_at_ = 0;     // index in the code
+    std::optional<Instance> branch_;            // if it is the instruction before
+    std::uint32_t branch_at_ = 0;               // index in the code
+    std::vector<Instance> copies_;              // of no group yet
+    std::deque<std::vector<Instance>> copied_;  // groups under way
     std::set<std::uint32_t> unsayable_;
 };
 

@@ -3,7 +3,9 @@
 //   LDG R2 ; 3 × [FFMA R4, R2, R2, R4] → node 0; 3 × [node 1 after 0 and 1@-1]
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -51,13 +53,18 @@ struct CodeFacts {
     // lanes meet here.
     bool branch = false;
     bool meets = false;
+    // Asynchronous copies to shared memory: one of them; the end of a group of them; a wait until
+    // so many of the newest groups are under way.
+    bool copies = false;
+    bool ends_group = false;
+    std::optional<std::size_t> leaves = {};
 };
 
 // Edges, lane by lane: an instruction waits for the last one that wrote a register that it reads,
 // in a lane in which it is active; for several where different ones wrote different lanes. A
 // barrier waits for the barrier before it; what follows a barrier and does not wait for anything
-// behind it waits for the barrier. What a branch leads to waits for the branch. The order of issue
-// is not an edge: machine code issues in order.
+// behind it waits for the barrier. What a branch leads to waits for the branch, and a wait for
+// asynchronous copies for these. The order of issue is not an edge: machine code issues in order.
 //
 // The first iteration of a loop stands by itself where it waits for the last one of an earlier
 // round of the same loop, since a graph cannot say that within the loop.

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -35,6 +36,15 @@ bool changes_path(const isa::Instruction& instruction) {
     constexpr std::string_view opcodes[] = {"BRA", "BRX",  "BRXU", "JMP",
                                             "JMX", "CALL", "RET",  "BSYNC"};
     return std::ranges::find(opcodes, instruction.opcode) != std::end(opcodes);
+}
+
+// DEPBAR.LE SB0, 0x1: of the groups that LDGDEPBARs ended, at most the newest is under way.
+std::optional<std::size_t> groups_left(const isa::Instruction& instruction) {
+    if (instruction.opcode != "DEPBAR" || !instruction.has("LE")) return std::nullopt;
+    const auto count =
+        std::ranges::find(instruction.operands, isa::Operand::Kind::immediate, &isa::Operand::kind);
+    if (count == instruction.operands.end()) return std::nullopt;
+    return static_cast<std::size_t>(count->value);
 }
 
 std::string with_modifiers(const isa::Instruction& instruction) {
@@ -351,7 +361,10 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
         facts.push_back({.registers = registers_of(code[i]),
                          .barrier = barrier && i < size,
                          .branch = ops.back() == taken_branch,
-                         .meets = code[i].opcode == "BSYNC"});
+                         .meets = code[i].opcode == "BSYNC",
+                         .copies = code[i].opcode == "LDGSTS",
+                         .ends_group = code[i].opcode == "LDGDEPBAR",
+                         .leaves = groups_left(code[i])});
         if (facts.back().barrier) barrier_ops.push_back(ops.back());
     }
 
