@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -45,6 +46,29 @@ std::optional<std::size_t> groups_left(const isa::Instruction& instruction) {
         std::ranges::find(instruction.operands, isa::Operand::Kind::immediate, &isa::Operand::kind);
     if (count == instruction.operands.end()) return std::nullopt;
     return static_cast<std::size_t>(count->value);
+}
+
+// Registers have two banks, even and odd, each of which gives one per cycle (H100, H200: fma.f32,
+// fma.f32.same, fma.f64). Those are not read that the instruction before kept for this operand.
+int most_reads(const isa::Instruction& instruction, const isa::Instruction* before) {
+    std::set<int> read;
+    int place = 0;  // among the operands that are read
+    for (const isa::Operand& operand : instruction.operands) {
+        if (operand.written) continue;
+        const int own = place++;
+        if (operand.kind != isa::Operand::Kind::registers || !operand.number ||
+            operand.file != isa::File::general)
+            continue;
+        int other = 0;
+        const bool kept =
+            before != nullptr &&
+            std::ranges::any_of(before->operands, [&](const isa::Operand& one) {
+                return !one.written && other++ == own && one.reuse && one.number == operand.number;
+            });
+        if (!kept) read.insert(*operand.number);
+    }
+    const auto odd = std::ranges::count_if(read, [](int one) { return one % 2 == 1; });
+    return static_cast<int>(std::max<std::ptrdiff_t>(odd, std::ssize(read) - odd));
 }
 
 std::string with_modifiers(const isa::Instruction& instruction) {
@@ -147,7 +171,12 @@ private:
 }  // namespace
 
 NameOf names_known_to(std::set<std::string> known) {
-    return [known = std::move(known)](const isa::Instruction& instruction) {
+    return [known = std::move(known)](const isa::Instruction& instruction,
+                                      const isa::Instruction* before) -> std::string {
+        constexpr const char* read_at_once = "fma.f32.same";
+        if (instruction.opcode == "FFMA" && known.contains(read_at_once) &&
+            most_reads(instruction, before) <= 1)
+            return read_at_once;
         if (changes_path(instruction) && known.contains(std::string(taken_branch)))
             return std::string(taken_branch);
         const std::vector<std::string> names = profile_names(instruction);
@@ -357,7 +386,9 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     std::vector<std::string> ops, barrier_ops;
     for (std::uint32_t i = 0; i < 2 * size; ++i) {
         const bool barrier = is_barrier(code[i]);
-        ops.push_back(barrier && i >= size ? std::string(issue_slot) : name_of(code[i]));
+        ops.push_back(barrier && i >= size
+                          ? std::string(issue_slot)
+                          : name_of(code[i], i % size == 0 ? nullptr : &code[i - 1]));
         facts.push_back({.registers = registers_of(code[i]),
                          .barrier = barrier && i < size,
                          .branch = ops.back() == taken_branch,

@@ -15,10 +15,12 @@
 
 namespace occupipe::extract {
 
-// What a kernel calls a machine instruction.
-using NameOf = std::function<std::string(const isa::Instruction&)>;
+// What a kernel calls a machine instruction; `before` it in the code, nullptr at its beginning.
+using NameOf = std::function<std::string(const isa::Instruction&, const isa::Instruction* before)>;
 
-// The first of profile_names() that is in `known`; where none is, the first of all.
+// The first of profile_names() that is in `known`; where none is, the first of all. A multiply-add
+// whose registers are read at once is a fma.f32.same, if that is known: fma.f32 is measured with
+// two of three in one bank.
 NameOf names_known_to(std::set<std::string> known);
 
 struct ExtractedClass {
