@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "ask/memory/memory_costs.h"
@@ -89,6 +90,7 @@ public:
         if (pricing_ != MemoryPricing::none) {
             say_sizes();
             for (WarpProgram& program : result_.kernel.warps) price(program.instructions);
+            if (pricing_ == MemoryPricing::per_access) let_levels_overlap();
         }
         for (auto& said : apply_stand_ins(result_.kernel, result_.profile))
             result_.said.push_back(std::move(said));
@@ -243,21 +245,49 @@ private:
             one.op = priced.name;
             row.cpi = priced.cost->cpi;
             row.latency = priced.cost->latency;
+            for (const auto& [level, cpi] : priced.loads)
+                busy_cycles_[level] += row.executions * cpi;
+            if (!priced.loads.empty()) global_rows_.push_back(next_ - 1);
+            // Shared memory and the first level are the same banks.
+            if (kind_of_use(row.use) == Kind::shared)
+                busy_cycles_[0] += row.executions * row.cpi->value;
         }
     }
+
+    // λ of an access is the sum of what it takes of each level, but the levels work at the same
+    // time: all accesses together take what the busiest level takes.
+    void let_levels_overlap() {
+        double sum = 0, most = 0;
+        for (const std::size_t row : global_rows_)
+            sum += result_.rows[row].executions * result_.rows[row].cpi->value;
+        for (const auto& [level, cycles] : busy_cycles_) most = std::max(most, cycles);
+        if (sum == 0 || most >= sum) return;
+        for (const std::size_t row : global_rows_)
+            result_.rows[row].cpi = result_.rows[row].cpi->times(most / sum);
+        for (const Priced& one : priced_)
+            if (!one.loads.empty()) {
+                InstructionTiming& timing = *result_.profile.find_instruction(one.name);
+                timing.cpi = timing.cpi.times(most / sum);
+            }
+    }
+
+    using Loads = std::map<LevelNumber, double>;  // cycles of each level [per execution]
 
     struct Priced {
         std::string op;
         MemoryUse use;
         std::optional<RequestCost> cost;
         std::string name;
+        Loads loads;
     };
 
     // The same op that asks for the same costs the same.
     const Priced& priced_like(const KernelInstruction& one) {
         for (const Priced& other : priced_)
             if (other.op == one.op && other.use == *one.memory) return other;
-        priced_.push_back({one.op, *one.memory, cost_of(one), {}});
+        loads_.clear();
+        priced_.push_back({one.op, *one.memory, cost_of(one), {}, {}});
+        priced_.back().loads = loads_;
         if (priced_.back().cost) priced_.back().name = add_timing(one, priced_.back());
         return priced_.back();
     }
@@ -352,6 +382,12 @@ private:
             const auto cost = level_cost(level, one);
             if (!cost) return std::nullopt;
             cpi.emplace_back(share, cost->cpi);
+            loads_[level] += share * cost->cpi.value;
+            // What comes from a level passes those before it.
+            for (LevelNumber nearer = one.memory->core ? 0 : shared_cache(); nearer < level;
+                 ++nearer)
+                if (const auto passed = costs_.load(nearer, *one.memory))
+                    loads_[nearer] += share * passed->cpi.value;
             if (!cost->latency) {
                 say(
                     fmt::format("no Λ is known of {}, which {} needs: its own is taken; "
@@ -393,6 +429,9 @@ private:
                 use)
                 .cpi;
         std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram}};
+        loads_[device_memory()] += (1 - absorbed) * to_dram.value;
+        if (const auto passed = costs_.load(shared_cache(), use))
+            loads_[shared_cache()] += passed->cpi.value;
         if (absorbed > 0) {
             const auto found = costs_.load(shared_cache(), use);
             say(found ? "no row measures stores that the second level absorbs: they take the λ of "
@@ -444,10 +483,12 @@ private:
             "and "
             "what of these it lacks; that lanes meet at one address is not priced");
         RequestCost cost = at_second_level(*own, use.sectors);
+        loads_[shared_cache()] = cost.cpi.value;
         if (missing + written == 0) return cost;
         const auto dram = costs_.load(device_memory(), use);
         if (!dram) return cost;
         const Estimate moved = of_device(*dram, use).cpi.times(missing + written);
+        loads_[device_memory()] = moved.value;
         if (moved.value > cost.cpi.value) cost.cpi = moved;
         const auto far = costs_.load(device_memory(), coalesced),
                    near = costs_.load(shared_cache(), coalesced);
@@ -511,9 +552,12 @@ private:
     MemoryCosts costs_;
     PricedMemory result_;
     std::vector<Priced> priced_;
-    std::size_t next_ = 0;  // row
-    double busy_ = 1;       // mean work of a core over that of the busiest
-    double kept_ = 0;       // of the sectors on their way to DRAM: still cached at the end
+    Loads loads_;                           // of the access that is being priced
+    Loads busy_cycles_;                     // of all accesses of a warp
+    std::vector<std::size_t> global_rows_;  // that have loads
+    std::size_t next_ = 0;                  // row
+    double busy_ = 1;                       // mean work of a core over that of the busiest
+    double kept_ = 0;  // of the sectors on their way to DRAM: still cached at the end
 };
 
 }  // namespace

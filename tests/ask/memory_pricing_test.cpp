@@ -197,6 +197,28 @@ TEST(MemoryPricing, RowsOfMoreSectorsAreInterpolated) {
         price_of(per_access("{bytes: 4, sectors: 1, least_sectors: 1, " + found, slow)).cpi, 3);
 }
 
+TEST(MemoryPricing, LinesAndPassesMayTakeLongerThanSectors) {
+    const GpuProfile profile = with_rows(
+        "  ld.global.l1.u32.stride32: {subsystem: mem, cpi: 32, latency: 92, source: measured}\n"
+        "  ld.global.l2.u32.stride32: {subsystem: mem, cpi: 64, latency: 262, source: measured}\n");
+    const auto at = [&](const std::string& what, const std::string& found) {
+        return price_of(per_access(
+            "{bytes: 128, sectors: 4, least_sectors: 4, " + what + ", " + found, profile));
+    };
+    const std::string first = "core: [[128, 1]], device: [[128, 1]]}";
+    EXPECT_DOUBLE_EQ(at("lines: 1, bank_passes: 1", first).cpi, 1);
+    EXPECT_DOUBLE_EQ(at("lines: 1, bank_passes: 1", first).latency, 30);
+    EXPECT_DOUBLE_EQ(at("lines: 4, bank_passes: 8", first).cpi, 8);
+    EXPECT_DOUBLE_EQ(at("lines: 4, bank_passes: 8", first).latency, 30 + 7 * 2);
+    const std::string second = "core: [], device: [[128, 1]]}";
+    EXPECT_DOUBLE_EQ(at("lines: 4, bank_passes: 1", second).cpi, 8);
+    EXPECT_DOUBLE_EQ(at("lines: 4, bank_passes: 1", second).latency, 200 + 3 * 2);
+    EXPECT_DOUBLE_EQ(at("lines: 1, bank_passes: 6", second).cpi, 6);
+    // What passes the first level by does not go through its banks, and is not kept waiting by
+    // them.
+    EXPECT_DOUBLE_EQ(at("lines: 1, bank_passes: 6", "device: [[128, 1]]}").cpi, 4);
+}
+
 TEST(MemoryPricing, StoresGoToDramUnlessTheirSectorIsDirty) {
     const std::string memory =
         "{bytes: 128, sectors: 8, least_sectors: 4, written: [[4096, 0.25]]}";

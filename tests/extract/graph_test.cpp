@@ -90,6 +90,33 @@ TEST(Graph, BarriersAreWaitedForByWhatFollows) {
     EXPECT_EQ(graph_of(program), "0:; 1:; 2: 0 1; 3: 2; 4: 1; 5: 4");
 }
 
+TEST(Graph, WhatABranchLeadsToWaitsForIt) {
+    // 0; 1 branches to 3; 3 branches back to 0, in the end not any more; 4 is where lanes meet
+    Program program;
+    program.code = {{}, {.branch = true}, {}, {.branch = true}, {.branch = true, .meets = true},
+                    {}};
+    program.instructions = {{0, all}, {1, all}, {2, all}, {3, all}, {4, all}, {5, all}};
+    program.items = {FoldedLoop{3, {0U, 1U, 3U}}, 4U, 5U};
+    EXPECT_EQ(graph_of(program), "3[0: 2@-1; 1:; 2: 1]; 3:; 4: 3");
+    program.items = {1U, 2U, 3U};
+    EXPECT_EQ(graph_of(program), "0:; 1:; 2:");
+}
+
+TEST(Graph, AsynchronousCopiesAreWaitedForByGroups) {
+    // copy, copy, end; copy, end; wait for all but one group; wait for all
+    Program program;
+    program.code = {{.copies = true}, {.ends_group = true}, {.leaves = 1}, {.leaves = 0}};
+    program.instructions = {{0, all}, {1, all}, {2, all}, {3, all}, {0, 0}};
+    program.items = {0U, 0U, 1U, 0U, 1U, 2U, 3U, 3U};
+    EXPECT_EQ(graph_of(program), "0:; 1:; 2:; 3:; 4:; 5: 0 1; 6: 3; 7:");
+    // A copy in flight while the one before it is used.
+    program.items = {0U, 1U, FoldedLoop{4, {0U, 1U, 2U}}};
+    EXPECT_EQ(graph_of(program), "0:; 1:; 4[2:; 3:; 4: 0 2@-1]");
+    // Nobody's copy.
+    program.items = {4U, 1U, 3U};
+    EXPECT_EQ(graph_of(program), "0:; 1:; 2:");
+}
+
 // What waits for what, instance by instance, straight from the stream.
 using Edges = std::set<std::pair<std::uint64_t, std::uint64_t>>;
 

@@ -71,6 +71,17 @@ TEST(GlobalRequests, StridesAndBroadcasts) {
     EXPECT_EQ(same.bytes_asked, 128U);
 }
 
+// As rows ld.global.l1.u32.strideN and linesN of an H100 have it.
+TEST(GlobalRequests, PassThroughTheBanksOfTheFirstLevel) {
+    for (const std::uint64_t stride : {1U, 2U, 4U, 8U, 32U})
+        EXPECT_EQ(measured(strided(isa::Space::global, 4, 4 * stride)).passes, stride);
+    const MemoryCounts diagonal = measured(strided(isa::Space::global, 4, 4 * 33));
+    EXPECT_EQ(diagonal.passes, 1U);
+    EXPECT_EQ(diagonal.lines, 32U);
+    EXPECT_EQ(measured(strided(isa::Space::global, 16, 16)).passes, 4U);
+    EXPECT_EQ(measured(strided(isa::Space::local, 4, 0, 8)).passes, 1U);
+}
+
 TEST(GlobalRequests, LanesThatDoNotTakePartDoNotCount) {
     Request request = strided(isa::Space::global, 4, 32);
     request.active = 0x80000001;
@@ -246,11 +257,14 @@ TEST(MemoryRequests, AddUp) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         test::RandomValues random(seed);
         const Request request = random_request(random);
-        add_request(once, {.space = request.space,
-                           .kind = request.kind,
-                           .bytes = request.bytes,
-                           .active = request.active,
-                           .addresses = request.addresses.data()});
+        BankPattern pattern;
+        add_request(once,
+                    {.space = request.space,
+                     .kind = request.kind,
+                     .bytes = request.bytes,
+                     .active = request.active,
+                     .addresses = request.addresses.data()},
+                    pattern);
         sum += measured(request);
     }
     EXPECT_EQ(sum, once);
