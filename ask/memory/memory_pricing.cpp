@@ -382,7 +382,9 @@ private:
             const auto cost = level_cost(level, one);
             if (!cost) return std::nullopt;
             cpi.emplace_back(share, cost->cpi);
-            loads_[level] += share * cost->cpi.value;
+            LevelNumber answers = level;  // the next one that has been measured
+            while (answers < device_memory() && !costs_.load(answers, *one.memory)) ++answers;
+            loads_[answers] += share * cost->cpi.value;
             // What comes from a level passes those before it.
             for (LevelNumber nearer = one.memory->core ? 0 : shared_cache(); nearer < level;
                  ++nearer)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <set>
 
 #include "bench/harness/fresh_lines.h"
@@ -58,6 +59,8 @@ struct Shape {
     int group_warps;
     int concurrent_groups;
     int chains;
+
+    bool operator==(const Shape&) const = default;
 };
 
 // CPU: one work-item runs at a time, so only chains inside it overlap. 10 chains are more than
@@ -129,10 +132,11 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     // Where groups have to be of several warps, two of them: of many, those that begin first leave
     // the others no slot to begin in (H100: 30 µs with 16 to 32 groups of an instruction that fills
     // the issue ports; 60 ns with two).
+    std::vector<Shape> pairs;
     for (std::int64_t w = groups + 1; free && w <= warps; ++w)
         if (w % 2 == 0 && w / 2 <= group_warps && dense(w) && shared_memory_holds(facts, row, 2) &&
             registers_hold(facts, row, w) && warp_counts.insert(w).second)
-            shapes.push_back({static_cast<int>(w / 2), 2, 1});
+            pairs.push_back({static_cast<int>(w / 2), 2, 1});
     for (int size = row.group_warps; size <= group_warps; size *= 2) {
         for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
              ++count) {
@@ -151,6 +155,9 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
             if (wanted) shapes.push_back({size, count, 1});
         }
     }
+    std::ranges::copy_if(pairs, std::back_inserter(shapes), [&](const Shape& pair) {
+        return std::ranges::find(shapes, pair) == shapes.end();  // a corner, too
+    });
     // Where few groups fit, an uneven number is one or two odd groups.
     for (const int w : uneven_warps) {
         if (!free || (quick && !row.principal) || w > warps) continue;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "ask/answer.h"
@@ -83,8 +84,9 @@ TEST(MemoryPricing, LevelsCountByTheirShares) {
     const PricedMemory priced = per_access(
         "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1024, 0.5]], device: [[2048, 0.75]]}");
     // Half of it in the first level, a quarter in the second and in DRAM each. Throughput of DRAM
-    // is that of the stream.
-    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.5 * 1 + 0.25 * 4 + 0.25 * 8);
+    // is that of the stream. The levels work at the same time: all of it passes the first, half of
+    // it the second.
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max({1.0, 0.5 * 4, 0.25 * 8}));
     EXPECT_DOUBLE_EQ(price_of(priced).latency, 0.5 * 30 + 0.25 * 200 + 0.25 * 500);
     ASSERT_EQ(priced.rows.size(), 1);
     EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 32);
@@ -93,6 +95,30 @@ TEST(MemoryPricing, LevelsCountByTheirShares) {
 }
 
 // A chase that too few warps cannot saturate bounds a rate from above, and so may the stream.
+// One access of each level: together they take what the busiest level does.
+TEST(MemoryPricing, LevelsWorkAtTheSameTime) {
+    const std::string far = "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}";
+    const std::string near =
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [[128, 1]], device: [[128, 1]]}";
+    const auto sum_of = [&](const std::string& more) {
+        const PricedMemory priced = price_memory(
+            kernel_of("  - {id: far, op: ld.global.f32, memory: " + far +
+                      "}\n  - {id: near, op: ld.global.f32, memory: " + near + "}\n" + more),
+            with_rows(), MemoryPricing::per_access, small);
+        return priced.rows[0].cpi->value + priced.rows[1].cpi->value;
+    };
+    // DRAM 8; the first level has both, 2.
+    EXPECT_DOUBLE_EQ(sum_of(""), 8);
+    const auto shared = [](int passes) {
+        return "  - {id: s, op: ld.shared.u32, memory: {bytes: 128, passes: " +
+               std::to_string(passes) + ", least_passes: 1}}\n";
+    };
+    // Shared memory and the first level are one: with six passes still no more than DRAM's.
+    EXPECT_DOUBLE_EQ(sum_of(shared(6)), 8);
+    EXPECT_DOUBLE_EQ(sum_of(shared(7)), 9);  // by itself, that is: both take nine
+    EXPECT_DOUBLE_EQ(sum_of(shared(30)), 9);
+}
+
 TEST(MemoryPricing, OfTwoUpperBoundsTheLowerOneCounts) {
     const auto far = [](double chase, double stream) {
         GpuProfile profile = with_rows();
@@ -153,25 +179,25 @@ TEST(MemoryPricing, WhatStaysInTheCacheIsNotWrittenBack) {
     EXPECT_DOUBLE_EQ(price_of(fits).cpi, 4);
     const PricedMemory half = launched(32, "st.global.f32", fresh);
     EXPECT_DOUBLE_EQ(*half.rows[0].dram_bytes, 64);
-    EXPECT_DOUBLE_EQ(price_of(half).cpi, 0.5 * 12 + 0.5 * 4);
+    EXPECT_DOUBLE_EQ(price_of(half).cpi, std::max(0.5 * 12, 4.0));
 }
 
 TEST(MemoryPricing, CapacitiesDecideWhatIsFound) {
     const std::string memory =
         "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1025, 0.5]], device: [[4096, 0.75]]}";
-    EXPECT_DOUBLE_EQ(price_of(per_access(memory)).cpi, 0.75 * 4 + 0.25 * 8);
+    EXPECT_DOUBLE_EQ(price_of(per_access(memory)).cpi, std::max(4.0, 0.25 * 8));
     CacheSizes other = small;
     other["l2"].bytes = 4095;
     EXPECT_DOUBLE_EQ(price_of(per_access(memory, with_rows(), "ld.global.f32", other)).cpi, 8);
     other["l1"].bytes = 1e6;
     EXPECT_DOUBLE_EQ(price_of(per_access(memory, with_rows(), "ld.global.f32", other)).cpi,
-                     0.5 * 1 + 0.5 * 8);
+                     std::max(1.0, 0.5 * 8));
 }
 
 TEST(MemoryPricing, MoreSectorsThanTheRowsTakeLonger) {
     const PricedMemory priced = per_access(
         "{bytes: 128, sectors: 12, least_sectors: 4, core: [[1024, 0.5]], device: [[2048, 0.5]]}");
-    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.5 * 3 + 0.5 * 24);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max(3.0, 0.5 * 24));
     EXPECT_DOUBLE_EQ(price_of(priced).latency, 0.5 * (30 + 2 * 1) + 0.5 * (500 + 2 * 8));
 }
 
@@ -223,27 +249,27 @@ TEST(MemoryPricing, StoresGoToDramUnlessTheirSectorIsDirty) {
     const std::string memory =
         "{bytes: 128, sectors: 8, least_sectors: 4, written: [[4096, 0.25]]}";
     const PricedMemory priced = per_access(memory, with_rows(), "st.global.f32");
-    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.75 * 24 + 0.25 * 9);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max(0.75 * 24, 9.0));
     EXPECT_DOUBLE_EQ(price_of(priced).latency, 20);
     EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 8 * 32 * 0.75);
     EXPECT_THAT(priced.said, Contains(HasSubstr("stores that the second level absorbs")));
     EXPECT_DOUBLE_EQ(
         price_of(per_access(memory, without(with_rows(), "st.global.f32"), "st.global.f32")).cpi,
-        0.75 * 16 + 0.25 * 9);
+        std::max(0.75 * 16, 9.0));
 }
 
 TEST(MemoryPricing, MissingRowsAreNamedWithWhatMeasuresThem) {
     const std::string memory =
         "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1024, 0.5]], device: [[2048, 0.75]]}";
     PricedMemory priced = per_access(memory, without(with_rows(), "ld.global.l1.u32"));
-    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.75 * 4 + 0.25 * 8);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max(4.0, 0.25 * 8));
     EXPECT_THAT(
         priced.said,
         Contains(HasSubstr("'occupipe measure --instructions ld.global.l1.u32' measures it")));
     GpuProfile bare = without(with_rows(), "ld.global.l2.u32");
     bare = without(bare, "ld.global.l2.u32.stride2");
     priced = per_access(memory, bare);
-    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.5 * 1 + 0.5 * 8);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max(1.0, 0.5 * 8));
     EXPECT_THAT(priced.said, Contains(HasSubstr("ld.global.l2.u32' measures it")));
     // What the caches hold is not known, either: all of it comes from DRAM, and that is said.
     priced = per_access(memory, with_rows(), "ld.global.f32", {});
@@ -425,7 +451,7 @@ TEST(MemoryPricing, AtomicOperationsWaitForWhatTheSecondLevelLacks) {
     const PricedMemory unknown =
         per_access(line + "device: [[4096, 0.75]], written: []}",
                    without(with_rows(), "atom.global.add.u32"), "atom.global.add.u32");
-    EXPECT_DOUBLE_EQ(price_of(unknown).cpi, 0.75 * 4 + 0.25 * 8);
+    EXPECT_DOUBLE_EQ(price_of(unknown).cpi, std::max(4.0, 0.25 * 8));
     EXPECT_THAT(unknown.said, Contains(HasSubstr("priced as a load by the levels behind")));
 }
 

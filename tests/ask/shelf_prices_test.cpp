@@ -61,7 +61,8 @@ TEST(NamedProfiles, AreFilesCardsAndDataSheets) {
     EXPECT_EQ(named_profile("rtx-2070").instructions.size(), 11U);  // the paper's
     EXPECT_GT(named_profile("shelf:rtx-2070").instructions.size(), 100U);
     EXPECT_EQ(shelf_spelling("rtx-2070"), "shelf:rtx-2070");
-    EXPECT_EQ(shelf_spelling("h100"), "h100");
+    EXPECT_EQ(shelf_spelling("a100"), "a100");
+    EXPECT_EQ(shelf_spelling("h100"), "shelf:h100");  // a measured one has the name
     EXPECT_EQ(named_profile("sm_90:cores=100,clock_hz=1.5e9,dram=2e12,l2=40MiB").cores, 100);
     const fs::path file = fs::path(testing::TempDir()) / "card.yaml";
     write_text_file(file,

@@ -207,7 +207,11 @@ MemoryCounts plainly_counted(const Request& request) {
         counts.lines = lines.size();
         counts.least_sectors = (bytes.size() + 31) / 32;
     }
-    if (request.space != isa::Space::shared) return counts;
+    if (request.space == isa::Space::constant) return counts;
+    if (request.space == isa::Space::local) {
+        counts.passes = counts.phases = (request.bytes + 3) / 4;
+        return counts;
+    }
     const std::uint64_t together = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
     for (std::uint64_t first = 0; first < 32; first += together) {
         std::array<std::set<std::uint64_t>, 32> words;

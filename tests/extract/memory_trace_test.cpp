@@ -114,12 +114,13 @@ TEST(MemoryTrace, StreamFindsNothing) {
         to = {load(first, 4), store(mib + first, 4)};
     });
     const MemoryUse read = use_of(trace, four_cores);
-    EXPECT_EQ(
-        read,
-        (MemoryUse{
-            .bytes = 128, .sectors = 4, .least_sectors = 4, .core = Reuse{}, .device = Reuse{}}));
-    EXPECT_EQ(use_of(trace, four_cores, 1),
-              (MemoryUse{.bytes = 128, .sectors = 4, .least_sectors = 4, .written = Reuse{}}));
+    const MemoryUse coalesced = {
+        .bytes = 128, .sectors = 4, .least_sectors = 4, .lines = 1, .bank_passes = 1};
+    MemoryUse found = coalesced, written = coalesced;
+    found.core = found.device = Reuse{};
+    written.written = Reuse{};
+    EXPECT_EQ(read, found);
+    EXPECT_EQ(use_of(trace, four_cores, 1), written);
 }
 
 // Every eighth word: each sector is moved for one of its words.

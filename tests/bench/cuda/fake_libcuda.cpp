@@ -168,7 +168,7 @@ void run_kernel(unsigned grid, unsigned block, void** arguments) {
             stamp.core = 7 + group % cores;
             if (fault("placement") && group == 0) stamp.core = 8;
             stamp.slot = group / cores * group_warps + w;
-            stamp.start = 1000 * stamp.core + w;
+            stamp.start = 1000 * stamp.core + w % 2;
             stamp.stop = stamp.start + 100 * static_cast<std::uint64_t>(iterations);
             // Plain kernels leave none, but nobody looks then.
             for (std::size_t i = 0; i < stamp.checkpoints.size(); ++i)
