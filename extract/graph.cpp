@@ -103,12 +103,12 @@ private:
                 latest = std::max(latest, writer.instance.time);
             }
         }
-        if (branch_ && (code_[branch_at_].meets || node.what.code != branch_at_ + 1))
-            wait_for(self, *branch_);
+        if (branch_ && (branch_meets_ || facts.place != branch_at_ + 1)) wait_for(self, *branch_);
         branch_.reset();
         if (facts.branch) {
             branch_ = self;
-            branch_at_ = node.what.code;
+            branch_at_ = facts.place;
+            branch_meets_ = facts.meets;
         }
         if (barrier_ && (facts.barrier || latest < barrier_->time)) wait_for(self, *barrier_);
         if (facts.barrier) barrier_ = self;
@@ -158,8 +158,9 @@ private:
     std::vector<Round> rounds_;
     std::map<RegisterName, std::vector<Writer>> writers_;
     std::optional<Instance> barrier_;
-    std::optional<Instance> branch_;            // if it is the instruction before
-    std::uint32_t branch_at_ = 0;               // index in the code
+    std::optional<Instance> branch_;  // if it is the instruction before
+    std::uint32_t branch_at_ = 0;     // its place
+    bool branch_meets_ = false;
     std::vector<Instance> copies_;              // of no group yet
     std::deque<std::vector<Instance>> copied_;  // groups under way
     std::set<std::uint32_t> unsayable_;

@@ -48,7 +48,8 @@ struct GraphLoop {
 // What the graph has to know of an instruction of the code.
 struct CodeFacts {
     RegisterUse registers;
-    bool barrier = false;  // of the group
+    std::uint32_t place = 0;  // in the machine code, in instructions
+    bool barrier = false;     // of the group
     // What a warp executes next waits for it, if it stands elsewhere in the code or the warp's
     // lanes meet here.
     bool branch = false;

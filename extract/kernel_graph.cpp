@@ -390,6 +390,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
                           ? std::string(issue_slot)
                           : name_of(code[i], i % size == 0 ? nullptr : &code[i - 1]));
         facts.push_back({.registers = registers_of(code[i]),
+                         .place = i % size,
                          .barrier = barrier && i < size,
                          .branch = ops.back() == taken_branch,
                          .meets = code[i].opcode == "BSYNC",

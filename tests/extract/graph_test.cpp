@@ -93,8 +93,12 @@ TEST(Graph, BarriersAreWaitedForByWhatFollows) {
 TEST(Graph, WhatABranchLeadsToWaitsForIt) {
     // 0; 1 branches to 3; 3 branches back to 0, in the end not any more; 4 is where lanes meet
     Program program;
-    program.code = {{}, {.branch = true}, {}, {.branch = true}, {.branch = true, .meets = true},
-                    {}};
+    program.code = {{.place = 0},
+                    {.place = 1, .branch = true},
+                    {.place = 2},
+                    {.place = 3, .branch = true},
+                    {.place = 4, .branch = true, .meets = true},
+                    {.place = 5}};
     program.instructions = {{0, all}, {1, all}, {2, all}, {3, all}, {4, all}, {5, all}};
     program.items = {FoldedLoop{3, {0U, 1U, 3U}}, 4U, 5U};
     EXPECT_EQ(graph_of(program), "3[0: 2@-1; 1:; 2: 1]; 3:; 4: 3");

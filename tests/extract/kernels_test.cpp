@@ -280,6 +280,44 @@ TEST(ExtractKernel, NodesSayTheirLineAndStallCount) {
     expect("exit.0570", "matmul.cu:19", 5);
 }
 
+// What a profile has decides which rows stand for branches and multiply-adds.
+TEST(ExtractKernel, BranchesAndOperandsTakeTheRowsThatTheProfileHas) {
+    const auto ops_of = [](const char* file, const std::set<std::string>& known) {
+        const std::vector<Watched> watched = watch(folder / file, 80, 1);
+        std::map<std::string, KernelInstruction> nodes;
+        const ExtractedKernel extracted = extract_kernel(
+            "k", watched.at(0).streams, watched[0].machine, watched[0].code, names_known_to(known));
+        for_each_instruction(extracted.kernel,
+                             [&](const KernelInstruction& node) { nodes[node.id] = node; });
+        return nodes;
+    };
+    auto nodes = ops_of("matmul.yaml", {});
+    EXPECT_EQ(nodes.at("bra.0510").op, "issue.slot");
+    nodes = ops_of("matmul.yaml", {"branch", "fma.f32", "fma.f32.same"});
+    EXPECT_EQ(nodes.at("bra.0510").op, "branch");
+    // It goes back to 0160, in each iteration but the last.
+    const auto waits = [&](const KernelInstruction& node) {
+        return std::ranges::any_of(node.after,
+                                   [](const Dependence& on) { return on.id == "bra.0510"; });
+    };
+    int waiting = 0;
+    for (const auto& [id, node] : nodes) {
+        if (!waits(node)) continue;
+        EXPECT_NE(id.find(".0160"), std::string::npos) << id;
+        ++waiting;
+    }
+    EXPECT_GT(waiting, 0);
+    // FFMA R4, R29, R8, R5: of three registers two are in one bank, and none was kept.
+    EXPECT_EQ(nodes.at("ffma.0340").op, "fma.f32");
+    const auto count = [&](const char* op) {
+        return std::ranges::count_if(nodes, [&](const auto& one) { return one.second.op == op; });
+    };
+    EXPECT_EQ(count("fma.f32.same"), 0);
+    nodes = ops_of("nbody.yaml", {"fma.f32", "fma.f32.same"});
+    EXPECT_GT(count("fma.f32"), 0);
+    EXPECT_GT(count("fma.f32.same"), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, ExtractKernels, testing::ValuesIn(launch_files()),
                          [](const auto& one) {
                              std::string name = one.param.stem().string();
