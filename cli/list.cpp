@@ -111,15 +111,16 @@ void list_profiles(const std::filesystem::path& folder, bool json) {
     Json all = Json::array();
     report::TextTable table = table_of(
         {"profile", "device", "architecture", "year", "made", "instructions", "worst error"});
-    const auto add = [&](const char* key, const std::string& name, const GpuProfile& profile,
-                         std::optional<int> year) {
+    // `name`: as --profile takes it; JSON has `spelling`, of a file its path.
+    const auto add = [&](const char* key, const std::string& spelling, const std::string& name,
+                         const GpuProfile& profile, std::optional<int> year) {
         const auto worst = worst_error(profile);
         table.rows.push_back({name, profile.device.name, profile.device.architecture,
                               year ? std::to_string(*year) : "-", how_made(profile),
                               std::to_string(profile.instructions.size()),
                               worst ? fmt::format("{:.0f} %", 100 * *worst) : "not known"});
         Json one = {
-            {key, name},
+            {key, spelling},
             {"device", profile.device.name},
             {"architecture", profile.device.architecture},
             {"compute_capability", profile.device.compute_capability},
@@ -134,11 +135,17 @@ void list_profiles(const std::filesystem::path& folder, bool json) {
         if (worst) one["worst_error"] = *worst;
         all.push_back(std::move(one));
     };
-    for (const auto& path : paths) add("file", path.string(), read_profile(path), {});
+    for (const auto& path : paths) {
+        const std::string stem = path.stem();
+        const std::string card = stem.substr(stem.find('-') + 1);  // "h100" of nvidia-h100
+        const bool shipped = folder.empty() && analysis::shipped_profile(card) == path;
+        add("file", path.string(), shipped ? card : path.string(), read_profile(path), {});
+    }
     if (folder.empty())
-        for (const analysis::ShelfCard& card : analysis::built_in_shelf().cards)
-            add("name", analysis::shelf_spelling(card.id), analysis::shelf_profile(card),
-                card.year);
+        for (const analysis::ShelfCard& card : analysis::built_in_shelf().cards) {
+            const std::string spelling = analysis::shelf_spelling(card.id);
+            add("name", spelling, spelling, analysis::shelf_profile(card), card.year);
+        }
     json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 

@@ -423,6 +423,7 @@ bool CurveBuilder::skew_is_starvation() const {
     constexpr double grows = 1.5;
     const auto typical = [](const std::vector<Sample>& samples, double Sample::*what) {
         std::vector<double> values;
+        values.reserve(samples.size());
         for (const Sample& s : samples) values.push_back(s.*what);
         return median(std::move(values));
     };

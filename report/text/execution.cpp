@@ -117,12 +117,12 @@ std::string line_of(const LaunchResult& launch, std::size_t instruction) {
 
 // Sectors of global and local memory.
 std::string sector_table(const LaunchResult& launch) {
-    TextTable table{.header = {"address", "access", "requests", "lanes", "sectors", "least",
-                               "lines", "passes", "asked", "moved", "source"},
-                    .align = {Align::right, Align::left, Align::right, Align::right, Align::right,
-                              Align::right, Align::right, Align::right, Align::right, Align::right,
-                              Align::left},
-                    .rows = {}};
+    TextTable table{
+        .header = {"address", "access", "requests", "lanes", "sectors", "least", "lines", "passes",
+                   "asked", "moved", "source"},
+        .align = {Align::right, Align::left, Align::right, Align::right, Align::right, Align::right,
+                  Align::right, Align::right, Align::right, Align::right, Align::left},
+        .rows = {}};
     for (const MemorySite& site : launch.sites) {
         if (site.space != isa::Space::global && site.space != isa::Space::local) continue;
         const MemoryCounts& counts = site.counts;
@@ -134,7 +134,8 @@ std::string sector_table(const LaunchResult& launch) {
              grouped(counts.requests), per(counts.lanes, counts.requests),
              per(counts.sectors, counts.requests), per(counts.least_sectors, counts.requests),
              per(counts.lines, counts.requests), per(counts.passes, counts.requests),
-             size_text(counts.bytes_asked), size_text(counts.sectors * extract::sector_bytes), line_of(launch, site.instruction)});
+             size_text(counts.bytes_asked), size_text(counts.sectors * extract::sector_bytes),
+             line_of(launch, site.instruction)});
     }
     return table.rows.empty() ? "" : plain_text(table);
 }
