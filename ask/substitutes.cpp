@@ -42,6 +42,8 @@ constexpr Name stored_shared[] = {"st.shared.u32", "st.shared.s32", "st.shared.b
 constexpr Name additions[] = {"add.s32", "add.u32"};
 constexpr Name products[] = {"mul.s32", "mul.u32"};
 constexpr Name multiply_adds[] = {"mad.s32", "mad.u32"};
+constexpr Name slots[] = {issue_slot};
+constexpr Name fma_f32[] = {"fma.f32"};
 constexpr Name mul_f32[] = {"mul.f32"};
 constexpr Name mul_f64[] = {"mul.f64"};
 constexpr Name shared_loads[] = {"ld.shared.s32", "ld.shared.u32"};
@@ -78,6 +80,8 @@ constexpr Substitute table[] = {
     {same, "sub.", "", signs, additions, same_machine_code},
     {same, "mul.", "", signs, products, same_machine_code},
     {same, "mad.", "", signs, multiply_adds, same_machine_code},
+    {same, taken_branch, "", any, slots, "a branch takes an issue slot"},
+    {same, "fma.f32.same", "", any, fma_f32, same_machine_code},
     {published_unit, "fma.f32", "", any, mul_f32, papers_multiply},
     {published_unit, "add.f32", "", any, mul_f32, papers_multiply},
     {published_unit, "sub.f32", "", any, mul_f32, papers_multiply},
@@ -194,10 +198,9 @@ std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profi
     std::vector<std::string> said;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
         if (profile.find_instruction(instruction.op)) return;
-        if (instruction.op == issue_slot) {
-            said.push_back(add_issue_slot(profile));
-            return;
-        }
+        const bool slot = instruction.op == issue_slot || instruction.op == taken_branch;
+        if (slot && !profile.find_instruction(issue_slot)) said.push_back(add_issue_slot(profile));
+        if (profile.find_instruction(instruction.op)) return;
         Found found = stand_in(profile, instruction.op, true);
         if (!found.timing) found = stand_in(profile, instruction.op, false);
         if (!found.timing) return;

@@ -79,6 +79,8 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
         (fault = amount("passes", use.passes)) ||
         (fault = amount("least_passes", use.least_passes)) ||
         (fault = least("sectors", use.sectors, use.least_sectors)) ||
+        (fault = least("sectors", use.sectors, use.lines.value_or(0))) ||
+        (use.bank_passes && (fault = present("sectors", use.sectors, "bank_passes", 1))) ||
         (fault = least("passes", use.passes, use.least_passes)) ||
         (fault = present("bytes", use.bytes, "sectors", use.sectors)) ||
         (fault = present("bytes", use.bytes, "passes", use.passes)) ||

@@ -12,7 +12,8 @@ namespace occupipe::extract {
 namespace {
 
 // Loops by number and the iteration in which something was executed, outermost first. Two
-// iterations of each are walked: the first and one of those that follow, which are all alike.
+// iterations of each are walked, the first and one of those that follow, which are all alike; more
+// where asynchronous copies are awaited that were begun several iterations before.
 struct Round {
     std::uint32_t loop;
     std::int32_t iteration;
@@ -32,7 +33,13 @@ struct Writer {
 class Walk {
 public:
     Walk(std::span<const StreamInstruction> instructions, std::span<const CodeFacts> code)
-        : instructions_(instructions), code_(code) {}
+        : instructions_(instructions), code_(code) {
+        // A wait that leaves n groups of copies under way may wait for an iteration n + 1 before.
+        for (const CodeFacts& one : code)
+            if (one.leaves && *one.leaves > 0)
+                rounds_walked_ =
+                    std::max(rounds_walked_, static_cast<std::int64_t>(*one.leaves) + 3);
+    }
 
     std::vector<GraphItem> run(std::span<const FoldedItem> items) {
         std::vector<GraphItem> graph = build(items);
@@ -73,7 +80,7 @@ private:
             if (auto* loop = std::get_if<GraphLoop>(&item)) {
                 const std::uint32_t number = loop_number(*loop);
                 rounds_.push_back({number, 0});
-                for (; rounds_.back().iteration < std::min<std::int64_t>(loop->count, 2);
+                for (; rounds_.back().iteration < std::min(loop->count, rounds_walked_);
                      ++rounds_.back().iteration)
                     walk(loop->body);
                 rounds_.pop_back();
@@ -150,6 +157,7 @@ private:
 
     std::span<const StreamInstruction> instructions_;
     std::span<const CodeFacts> code_;
+    std::int64_t rounds_walked_ = 2;  // of a loop: the first, and those that differ from later ones
     std::uint32_t node_count_ = 0;
     std::uint64_t time_ = 0;
     std::vector<GraphNode*> nodes_;

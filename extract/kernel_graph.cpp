@@ -170,15 +170,23 @@ private:
 
 }  // namespace
 
+constexpr std::string_view read_at_once = "fma.f32.same";
+
+std::vector<std::string> possible_names(const isa::Instruction& instruction) {
+    std::vector<std::string> names = profile_names(instruction);
+    if (changes_path(instruction)) names.emplace_back(taken_branch);
+    if (instruction.opcode == "FFMA") names.emplace_back(read_at_once);
+    return names;
+}
+
 NameOf names_known_to(std::set<std::string> known) {
     return [known = std::move(known)](const isa::Instruction& instruction,
-                                      const isa::Instruction* before) -> std::string {
-        constexpr const char* read_at_once = "fma.f32.same";
-        if (instruction.opcode == "FFMA" && known.contains(read_at_once) &&
+                                      const isa::Instruction* before) {
+        const std::string branch(taken_branch), at_once(read_at_once);
+        if (changes_path(instruction) && known.contains(branch)) return branch;
+        if (instruction.opcode == "FFMA" && known.contains(at_once) &&
             most_reads(instruction, before) <= 1)
-            return read_at_once;
-        if (changes_path(instruction) && known.contains(std::string(taken_branch)))
-            return std::string(taken_branch);
+            return at_once;
         const std::vector<std::string> names = profile_names(instruction);
         for (const std::string& name : names)
             if (known.contains(name)) return name;

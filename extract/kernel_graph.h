@@ -18,9 +18,12 @@ namespace occupipe::extract {
 // What a kernel calls a machine instruction; `before` it in the code, nullptr at its beginning.
 using NameOf = std::function<std::string(const isa::Instruction&, const isa::Instruction* before)>;
 
-// The first of profile_names() that is in `known`; where none is, the first of all. A multiply-add
-// whose registers are read at once is a fma.f32.same, if that is known: fma.f32 is measured with
-// two of three in one bank.
+// All that an instruction may be called.
+std::vector<std::string> possible_names(const isa::Instruction& instruction);
+
+// The first of profile_names() that is in `known`; where none is, the first of all. Branches, and
+// multiply-adds whose registers are read at once, have a name of their own, if that is known
+// (fma.f32 is measured with two of three registers in one bank).
 NameOf names_known_to(std::set<std::string> known);
 
 struct ExtractedClass {

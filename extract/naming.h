@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Machine instruction → what profiles call it.
-//   FFMA → fma.f32    LDG.E.128 → ld.global.v4.f32, ld.global.l2.v4.f32    BRA → issue.slot
+//   FFMA → fma.f32    LDG.E.128 → ld.global.v4.f32, ld.global.l2.v4.f32    BRA → issue.slot, or
+//   branch
 #pragma once
 
 #include <string>

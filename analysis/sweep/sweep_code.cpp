@@ -211,7 +211,7 @@ std::set<std::string> possible_ops(const CodeLaunch& launch) {
     const isa::Kernel& kernel = extract::find_kernel(cubin, chosen.kernel);
     std::set<std::string> ops;
     for (const isa::Instruction& one : isa::decode(kernel.code, *cubin.architecture))
-        for (const std::string& name : extract::profile_names(one)) ops.insert(name);
+        for (const std::string& name : extract::possible_names(one)) ops.insert(name);
     return ops;
 }
 

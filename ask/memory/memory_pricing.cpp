@@ -264,11 +264,17 @@ private:
         if (sum == 0 || most >= sum) return;
         for (const std::size_t row : global_rows_)
             result_.rows[row].cpi = result_.rows[row].cpi->times(most / sum);
-        for (const Priced& one : priced_)
-            if (!one.loads.empty()) {
-                InstructionTiming& timing = *result_.profile.find_instruction(one.name);
-                timing.cpi = timing.cpi.times(most / sum);
-            }
+        for (const Priced& one : priced_) {
+            if (one.loads.empty()) continue;
+            InstructionTiming& timing = *result_.profile.find_instruction(one.name);
+            timing.cpi = timing.cpi.times(most / sum);
+        }
+        constexpr double few = 0.05;  // that nobody would miss
+        if (most < (1 - few) * sum)
+            say(
+                fmt::format("the levels of memory work at the same time: λ is {:.2g} of the sum "
+                            "over the levels",
+                            most / sum));
     }
 
     using Loads = std::map<LevelNumber, double>;  // cycles of each level [per execution]
@@ -287,8 +293,9 @@ private:
             if (other.op == one.op && other.use == *one.memory) return other;
         loads_.clear();
         priced_.push_back({one.op, *one.memory, cost_of(one), {}, {}});
+        if (!priced_.back().cost) return priced_.back();
         priced_.back().loads = loads_;
-        if (priced_.back().cost) priced_.back().name = add_timing(one, priced_.back());
+        priced_.back().name = add_timing(one, priced_.back());
         return priced_.back();
     }
 
@@ -303,6 +310,8 @@ private:
         timing.name = fmt::format("{}~{}", one.op, one.id);
         for (int copy = 2; result_.profile.find_instruction(timing.name); ++copy)
             timing.name = fmt::format("{}~{}~{}", one.op, one.id, copy);
+        // All that goes through the levels of memory waits for each other there.
+        if (!priced.loads.empty()) timing.subsystem = costs_.load_row()->subsystem;
         timing.cpi = priced.cost->cpi.times(profile_.copies(timing.subsystem));
         if (priced.cost->latency) {
             timing.latency = priced.cost->latency;
@@ -441,6 +450,7 @@ private:
                       : "no row measures stores that the second level absorbs: they take the λ of "
                         "stores to device memory");
             cpi.emplace_back(absorbed, found ? found->cpi : to_dram);
+            if (!found) loads_[device_memory()] += absorbed * to_dram.value;
         }
         return RequestCost{.cpi = weighted(cpi), .latency = own->latency};
     }

@@ -142,8 +142,7 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "ld.global.v2.u64", .step = "LD_GLOBAL_V2_U64($)", .sass = "LDG",
               .also = words_that_are_no_address, .state = "WideWalk", .registers = 38},
      .opencl = {.none = walks_of_words_only}},
-    // The warp's lanes touch `lines` lines of 128 bytes: in order, and each lane in a bank of its own, or
-    // all of them in the same bank.
+    // linesN: lanes in N lines of 128 bytes, without bank conflicts; strideN: N lanes in each bank.
     {.id = "ld.global.l1.u32.lines2", .type = u32, .pattern = global_chase, .operands = {1, 0, 0},
      .meaning = "32-bit load that hits the first-level cache in two lines, each lane in a bank of "
                 "its own (4 sectors)",

@@ -133,7 +133,7 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     // the others no slot to begin in (H100: 30 µs with 16 to 32 groups of an instruction that fills
     // the issue ports; 60 ns with two).
     std::vector<Shape> pairs;
-    for (std::int64_t w = groups + 1; free && w <= warps; ++w)
+    for (std::int64_t w = groups + 1; free && groups >= 2 && w <= warps; ++w)
         if (w % 2 == 0 && w / 2 <= group_warps && dense(w) && shared_memory_holds(facts, row, 2) &&
             registers_hold(facts, row, w) && warp_counts.insert(w).second)
             pairs.push_back({static_cast<int>(w / 2), 2, 1});

@@ -300,8 +300,8 @@ std::string memory_text(const MemoryUse& use) {
     };
     amount("sectors", use.sectors);
     amount("least_sectors", use.least_sectors);
-    amount("lines", use.lines.value_or(0));
-    amount("bank_passes", use.bank_passes.value_or(0));
+    if (use.lines) text += fmt::format(", lines: {}", yaml_number(*use.lines));
+    if (use.bank_passes) text += fmt::format(", bank_passes: {}", yaml_number(*use.bank_passes));
     amount("passes", use.passes);
     amount("least_passes", use.least_passes);
     add_reuse(text, "core", use.core);

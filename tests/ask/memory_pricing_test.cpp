@@ -94,7 +94,6 @@ TEST(MemoryPricing, LevelsCountByTheirShares) {
     EXPECT_DOUBLE_EQ(priced.rows[0].cpi->value, price_of(priced).cpi);
 }
 
-// A chase that too few warps cannot saturate bounds a rate from above, and so may the stream.
 // One access of each level: together they take what the busiest level does.
 TEST(MemoryPricing, LevelsWorkAtTheSameTime) {
     const std::string far = "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}";
@@ -119,6 +118,7 @@ TEST(MemoryPricing, LevelsWorkAtTheSameTime) {
     EXPECT_DOUBLE_EQ(sum_of(shared(30)), 9);
 }
 
+// A chase that too few warps cannot saturate bounds a rate from above, and so may the stream.
 TEST(MemoryPricing, OfTwoUpperBoundsTheLowerOneCounts) {
     const auto far = [](double chase, double stream) {
         GpuProfile profile = with_rows();
@@ -256,6 +256,40 @@ TEST(MemoryPricing, StoresGoToDramUnlessTheirSectorIsDirty) {
     EXPECT_DOUBLE_EQ(
         price_of(per_access(memory, without(with_rows(), "st.global.f32"), "st.global.f32")).cpi,
         std::max(0.75 * 16, 9.0));
+}
+
+TEST(MemoryPricing, WithoutASecondLevelAbsorbedStoresCostWhatOthersDo) {
+    GpuProfile bare = without(with_rows(), "ld.global.l2.u32");
+    bare = without(bare, "ld.global.l2.u32.stride2");
+    const PricedMemory priced = per_access(
+        "{bytes: 128, sectors: 4, least_sectors: 4, written: [[4096, 1]]}", bare, "st.global.f32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 12);
+}
+
+TEST(MemoryPricing, WhatGoesThroughTheLevelsWaitsForTheOtherAccesses) {
+    const GpuProfile profile =
+        with_rows("  cp.async.x1: {subsystem: shared, cpi: 1, latency: 300, source: measured}\n");
+    const PricedMemory priced = per_access(
+        "{bytes: 128, sectors: 4, least_sectors: 4, passes: 1, least_passes: 1, core: [], "
+        "device: [[128, 1]]}",
+        profile, "cp.async.x1");
+    const auto& one = std::get<KernelInstruction>(priced.kernel.warps[0].instructions[0]);
+    EXPECT_EQ(priced.profile.find_instruction(one.op)->subsystem, "mem");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 4);
+}
+
+// An access that the profile cannot price keeps its numbers, and the others theirs.
+TEST(MemoryPricing, AnAccessWithoutAPriceLeavesTheOthersAsTheyAre) {
+    const GpuProfile profile = without(without(with_rows(), "ld.global.u32"), "ld.global.f32");
+    const std::string memory =
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: [[4096, 0.5]]}";
+    const PricedMemory priced =
+        price_memory(kernel_of("  - {id: a, op: ld.global.v4.f32, memory: " + memory +
+                               "}\n  - {id: b, op: st.global.f32, memory: {bytes: 128, sectors: 4, "
+                               "least_sectors: 4, written: []}}\n"),
+                     profile, MemoryPricing::per_access, small);
+    ASSERT_EQ(priced.rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(priced.rows[1].cpi->value, 12);
 }
 
 TEST(MemoryPricing, MissingRowsAreNamedWithWhatMeasuresThem) {

@@ -116,6 +116,9 @@ TEST(Graph, AsynchronousCopiesAreWaitedForByGroups) {
     // A copy in flight while the one before it is used.
     program.items = {0U, 1U, FoldedLoop{4, {0U, 1U, 2U}}};
     EXPECT_EQ(graph_of(program), "0:; 1:; 4[2:; 3:; 4: 0 2@-1]");
+    // Two copies in flight: the one of two iterations before is awaited.
+    program.items = {0U, 1U, 0U, 1U, FoldedLoop{9, {2U, 0U, 1U}}};
+    EXPECT_EQ(graph_of(program), "0:; 1:; 2:; 3:; 9[4: 0 2 5@-2; 5:; 6:]");
     // Nobody's copy.
     program.items = {4U, 1U, 3U};
     EXPECT_EQ(graph_of(program), "0:; 1:; 2:");
