@@ -311,7 +311,8 @@ private:
         for (int copy = 2; result_.profile.find_instruction(timing.name); ++copy)
             timing.name = fmt::format("{}~{}~{}", one.op, one.id, copy);
         // All that goes through the levels of memory waits for each other there.
-        if (!priced.loads.empty()) timing.subsystem = costs_.load_row()->subsystem;
+        const InstructionTiming* const load = costs_.load_row();
+        if (load && !priced.loads.empty()) timing.subsystem = load->subsystem;
         timing.cpi = priced.cost->cpi.times(profile_.copies(timing.subsystem));
         if (priced.cost->latency) {
             timing.latency = priced.cost->latency;
@@ -349,8 +350,13 @@ private:
         return stores ? store(one) : load(one);
     }
 
+    struct LevelCost {
+        LevelNumber level;  // whose cost it is
+        RequestCost cost;
+    };
+
     // The cost at a level, or at the next one that the profile has measured.
-    std::optional<RequestCost> level_cost(LevelNumber level, const KernelInstruction& one) {
+    std::optional<LevelCost> level_cost(LevelNumber level, const KernelInstruction& one) {
         const MemoryUse& use = *one.memory;
         for (LevelNumber at = level; at < memory_levels().size(); ++at) {
             if (auto cost = costs_.load(at, use)) {
@@ -360,7 +366,7 @@ private:
                         "the profile has no {}: what the {} level finds costs as much as {}; "
                         "'occupipe measure --instructions {}' measures it",
                         row_of(level), memory_levels()[level].nth, hit_in(at), row_of(level)));
-                return cost;
+                return LevelCost{at, *std::move(cost)};
             }
         }
         const InstructionTiming* const own = profile_.find_instruction(one.op);
@@ -369,10 +375,11 @@ private:
             fmt::format("the profile has no {}: {} keeps its own numbers there, scaled by its "
                         "sectors; 'occupipe measure --instructions {}' measures it",
                         row_of(device_memory()), one.op, row_of(device_memory())));
-        return of_device(
-            {.cpi = profile_.cpi_per_core(*own).times(use.sectors / row_sectors(one.op)),
-             .latency = own->latency},
-            use);
+        return LevelCost{
+            device_memory(),
+            of_device({.cpi = profile_.cpi_per_core(*own).times(use.sectors / row_sectors(one.op)),
+                       .latency = own->latency},
+                      use)};
     }
 
     std::optional<RequestCost> load(const KernelInstruction& one) {
@@ -388,18 +395,17 @@ private:
         std::vector<std::pair<double, Estimate>> cpi, latency;
         for (const auto& [share, level] : parts) {
             if (share == 0) continue;
-            const auto cost = level_cost(level, one);
-            if (!cost) return std::nullopt;
-            cpi.emplace_back(share, cost->cpi);
-            LevelNumber answers = level;  // the next one that has been measured
-            while (answers < device_memory() && !costs_.load(answers, *one.memory)) ++answers;
-            loads_[answers] += share * cost->cpi.value;
+            const auto found = level_cost(level, one);
+            if (!found) return std::nullopt;
+            const RequestCost& cost = found->cost;
+            cpi.emplace_back(share, cost.cpi);
+            loads_[found->level] += share * cost.cpi.value;
             // What comes from a level passes those before it.
             for (LevelNumber nearer = one.memory->core ? 0 : shared_cache(); nearer < level;
                  ++nearer)
                 if (const auto passed = costs_.load(nearer, *one.memory))
                     loads_[nearer] += share * passed->cpi.value;
-            if (!cost->latency) {
+            if (!cost.latency) {
                 say(
                     fmt::format("no Λ is known of {}, which {} needs: its own is taken; "
                                 "'occupipe measure --instructions {}' measures it",
@@ -409,7 +415,7 @@ private:
                 latency.emplace_back(share, *own->latency);
                 continue;
             }
-            latency.emplace_back(share, *cost->latency);
+            latency.emplace_back(share, *cost.latency);
         }
         return RequestCost{.cpi = weighted(cpi), .latency = weighted(latency)};
     }

@@ -266,6 +266,15 @@ TEST(MemoryPricing, WithoutASecondLevelAbsorbedStoresCostWhatOthersDo) {
     EXPECT_DOUBLE_EQ(price_of(priced).cpi, 12);
 }
 
+TEST(MemoryPricing, WithoutAnyLoadStoresKeepTheirUnit) {
+    GpuProfile bare = with_rows();
+    std::erase_if(bare.instructions,
+                  [](const InstructionTiming& one) { return one.name.starts_with("ld.global"); });
+    const PricedMemory priced = per_access(
+        "{bytes: 128, sectors: 4, least_sectors: 4, written: []}", bare, "st.global.f32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 12);
+}
+
 TEST(MemoryPricing, WhatGoesThroughTheLevelsWaitsForTheOtherAccesses) {
     const GpuProfile profile =
         with_rows("  cp.async.x1: {subsystem: shared, cpi: 1, latency: 300, source: measured}\n");

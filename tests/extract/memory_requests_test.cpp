@@ -22,16 +22,18 @@ struct Request {
     std::array<std::uint64_t, 32> addresses{};
 };
 
+isa::MemoryAccess access_of(const Request& request) {
+    return {.space = request.space,
+            .kind = request.kind,
+            .bytes = request.bytes,
+            .active = request.active,
+            .addresses = request.addresses.data()};
+}
+
 MemoryCounts measured(const Request& request) {
     MemoryCounts counts;
     BankPattern pattern;
-    add_request(counts,
-                {.space = request.space,
-                 .kind = request.kind,
-                 .bytes = request.bytes,
-                 .active = request.active,
-                 .addresses = request.addresses.data()},
-                pattern);
+    add_request(counts, access_of(request), pattern);
     return counts;
 }
 
@@ -148,11 +150,7 @@ TEST(SharedRequests, APatternCostsTheSameWhereverItBegins) {
             for (std::uint64_t& one : request.addresses) one += by;
             ++repeated;
         }
-        const isa::MemoryAccess access{.space = request.space,
-                                       .kind = request.kind,
-                                       .bytes = request.bytes,
-                                       .active = request.active,
-                                       .addresses = request.addresses.data()};
+        const isa::MemoryAccess access = access_of(request);
         BankPattern none;
         add_request(plain, access, none);
         add_request(known, access, pattern);
@@ -262,13 +260,7 @@ TEST(MemoryRequests, AddUp) {
         test::RandomValues random(seed);
         const Request request = random_request(random);
         BankPattern pattern;
-        add_request(once,
-                    {.space = request.space,
-                     .kind = request.kind,
-                     .bytes = request.bytes,
-                     .active = request.active,
-                     .addresses = request.addresses.data()},
-                    pattern);
+        add_request(once, access_of(request), pattern);
         sum += measured(request);
     }
     EXPECT_EQ(sum, once);
