@@ -35,10 +35,14 @@ public:
     Walk(std::span<const StreamInstruction> instructions, std::span<const CodeFacts> code)
         : instructions_(instructions), code_(code) {
         // A wait that leaves n groups of copies under way may wait for an iteration n + 1 before.
+        // Nested loops multiply the walk; nobody has more stages under way than this.
+        constexpr std::size_t most_stages = 7;
+        if (std::ranges::none_of(code, &CodeFacts::copies)) return;
         for (const CodeFacts& one : code)
             if (one.leaves && *one.leaves > 0)
                 rounds_walked_ =
-                    std::max(rounds_walked_, static_cast<std::int64_t>(*one.leaves) + 3);
+                    std::max(rounds_walked_,
+                             static_cast<std::int64_t>(std::min(*one.leaves, most_stages)) + 3);
     }
 
     std::vector<GraphItem> run(std::span<const FoldedItem> items) {
