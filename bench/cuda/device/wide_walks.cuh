@@ -37,6 +37,7 @@ typedef WalkOf<ulong> WideWalk;
 #define LD_GLOBAL_V2_F32(x, step) STREAM_2("ld.global.v2.f32 ", x, step)
 #define LD_GLOBAL_V4_F32(x, step) STREAM_4("ld.global.v4.f32 ", x, step)
 #define ST_GLOBAL_F32(x, step) asm volatile("st.global.f32 [%1+%2], %0;" :: "f"(x), "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
+#define ST_GLOBAL_F32_SPREAD(x, step, spread) asm volatile("st.global.f32 [%1+%2], %0;" :: "f"(x), "l"(p), "n"((step) * 4 * WARP_SIZE * (spread)) : "memory")
 #define ST_GLOBAL_V4_F32(x, step) asm volatile("st.global.v4.f32 [%1+%2], {%0, %0, %0, %0};" :: "f"(x), "l"(p), "n"((step) * 16 * WARP_SIZE) : "memory")
 
 // A texture of words: each is the index of the next one. The texture's handle lies behind the table,
