@@ -108,6 +108,19 @@ bool registers_hold(const DeviceFacts& facts, const Row& row, std::int64_t warps
     return !facts.limits.registers || warps * facts.warp_size * granted <= *facts.limits.registers;
 }
 
+// As many of the largest groups as a core holds of a kernel with these rows.
+Shape fullest(const DeviceFacts& facts, std::initializer_list<const Row*> rows) {
+    const auto warps = require(facts.limits.warps, "warps");
+    const auto size = std::min(require(facts.limits.group_warps, "group_warps"), warps);
+    auto groups = std::min(warps / size, require(facts.limits.groups, "groups"));
+    const auto hold = [&](const Row* row) {
+        return shared_memory_holds(facts, *row, static_cast<int>(groups)) &&
+               registers_hold(facts, *row, size * groups);
+    };
+    while (groups > 1 && !std::ranges::all_of(rows, hold)) --groups;
+    return {static_cast<int>(size), static_cast<int>(groups), 1};
+}
+
 // Numbers of warps that two or four schedulers cannot share evenly, beyond those that are measured
 // one by one. There most instructions are limited by throughput, and copies of a unit, one unit for
 // the core and issue ports take different times.
@@ -311,12 +324,9 @@ void add_mix(SweepPlan& sweep, const Backend& backend, const Mix& mix, bool requ
     const DeviceFacts& facts = backend.facts();
     const KernelPlan plan{
         .first = first, .second = second, .beta = mix.beta, .chains = 1, .unroll = 1};
-    Shape shape{1, 1, std::min({8, first->most_chains, second->most_chains})};
-    if (!facts.cpu) {  // maximal occupancy
-        const auto size = std::min(require(facts.limits.group_warps, "group_warps"),
-                                   require(facts.limits.warps, "warps"));
-        shape = {static_cast<int>(size), static_cast<int>(*facts.limits.warps / size), 1};
-    }
+    const Shape shape = facts.cpu
+                            ? Shape{1, 1, std::min({8, first->most_chains, second->most_chains})}
+                            : fullest(facts, {first, second});
     add_points(sweep, facts, plan, shape, depths_of(facts, *second));
 }
 
@@ -383,14 +393,10 @@ void add_pairs(SweepPlan& sweep, const Backend& backend, const SweepRequest& req
 void add_full(SweepPlan& sweep, const DeviceFacts& facts, const Row& row) {
     Shape shape = facts.cpu ? cpu_shapes(row, false).back() : Shape{1, 1, 1};
     if (!facts.cpu) {
-        const auto warps = require(facts.limits.warps, "warps");
-        const auto size = std::min(require(facts.limits.group_warps, "group_warps"), warps);
-        auto groups = std::min(warps / size, require(facts.limits.groups, "groups"));
-        while (groups > 1 && !shared_memory_holds(facts, row, static_cast<int>(groups))) --groups;
         constexpr int several = 4;
-        const bool chains = row.pattern == Pattern::chain && !facts.model;
-        shape = {static_cast<int>(size), static_cast<int>(groups),
-                 chains ? std::min(several, row.most_chains) : 1};
+        shape = fullest(facts, {&row});
+        if (row.pattern == Pattern::chain && !facts.model)
+            shape.chains = std::min(several, row.most_chains);
     }
     SweepPlan own;
     add_points(own, facts, {.first = &row}, shape, depths_of(facts, row));

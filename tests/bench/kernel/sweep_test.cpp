@@ -243,6 +243,17 @@ TEST(Sweep, WarpsThatTheRegistersDoNotHoldAreLeftOut) {
     EXPECT_EQ(most["wgmma.m64n8k16.f32.f16"], 48);
 }
 
+// A mix is measured at full occupancy: of 48 registers a core holds one group of 32 warps, not two.
+TEST(Sweep, AMixHasAsManyGroupsAsTheRegistersOfBothHold) {
+    FakeBackend backend;
+    backend.facts_.limits = {.warps = 64, .groups = 32, .group_warps = 32, .registers = 65536};
+    const auto groups = [&](const std::string& mix) {
+        return make_sweep(backend, {.patterns = {mix}}).points.front().shape.concurrent_groups;
+    };
+    EXPECT_EQ(groups("mix(fma.f32*1,ld.global.v4.f32)"), 1);
+    EXPECT_EQ(groups("mix(fma.f32*1,ld.global.f32)"), 2);
+}
+
 TEST(Sweep, ACpuSweepsChainsAtOneWarp) {
     FakeBackend backend;
     backend.facts_.cpu = true;
