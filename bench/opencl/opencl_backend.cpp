@@ -249,8 +249,13 @@ private:
     std::size_t shared_bytes(std::size_t own, const MeasurementShape& shape) const {
         const std::size_t needed = std::max<std::size_t>(own, 16);
         if (facts_.cpu) return needed;
-        const std::size_t share = static_cast<std::size_t>(*facts_.limits.shared_memory_bytes) /
-                                  static_cast<std::size_t>(shape.concurrent_groups) / 256 * 256;
+        // NVIDIA's driver keeps a KiB of what it tells for each group, so that no group may have
+        // all (H200: CL_OUT_OF_RESOURCES at 48 KiB).
+        constexpr std::size_t kept = 1024;
+        const auto all = static_cast<std::size_t>(*facts_.limits.shared_memory_bytes);
+        const std::size_t share =
+            std::min(all / static_cast<std::size_t>(shape.concurrent_groups), all - kept) / 256 *
+            256;
         if (share < needed) {
             throw DeviceError(
                 fmt::format("{} groups of {} bytes of local memory do not fit on one core",
