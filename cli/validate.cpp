@@ -248,7 +248,8 @@ private:
                                        const ModelOptions& limits);
     analysis::ValidationCurve curve_or_end(const analysis::SuiteKernel& kernel,
                                            const ModelOptions& limits);
-    std::vector<std::pair<Launch, double>> times_of(const analysis::ReadyKernel& ready) const;
+    std::vector<std::pair<Launch, double>> times_of(const analysis::ReadyKernel& ready,
+                                                    std::string& doubt) const;
     void compare_counters();
     void write_tables();
     bool dump_plan(const fs::path& launches, const std::string& size, bool with_results) const;
@@ -267,8 +268,10 @@ private:
     report::Validation set_;
 };
 
-// What was imported, or the real device takes; empty where nothing is timed.
-std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel& ready) const {
+// What was imported, or the real device takes, with the latter's doubt; empty where nothing is
+// timed.
+std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel& ready,
+                                                     std::string& doubt) const {
     if (times_) {
         const std::string& name = ready.suite.name;
         const auto refuse = [&](const char* column, const std::string& why) {
@@ -302,8 +305,10 @@ std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel
         *real_, ready.suite, analysis::validation_architecture(profile_, unused), compile_);
     if (!wrong.empty()) throw std::runtime_error(fmt::format("{}: {}", real_->id, wrong));
     if (real_->cpu) return {};
-    return analysis::timed_on(*real_, ready, options_.size, profile_.clock_hz, options_.repetitions,
-                              compile_);
+    analysis::DeviceTimes times = analysis::timed_on(
+        *real_, ready, options_.size, profile_.clock_hz, options_.repetitions, compile_);
+    doubt = std::move(times.doubt);
+    return std::move(times.launches);
 }
 
 analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
@@ -312,7 +317,8 @@ analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
         ready(kernel, pricing_ == analysis::MemoryPricing::none ? analysis::TellMemory::no
                                                                 : analysis::TellMemory::yes);
     std::vector<Launch> launches = analysis::occupancies(with, profile_.cores, options_.waves);
-    const auto times = times_of(with);
+    std::string doubt;
+    const auto times = times_of(with, doubt);
     if (!times.empty()) launches.clear();
     for (const auto& [launch, cycles] : times) launches.push_back(launch);
     auto told = analysis::tell_launches(with, launches, profile_.cores);
@@ -328,6 +334,7 @@ analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
                 "construction");
     }
     analysis::apply_times(curve, times, profile_.cores);
+    if (!doubt.empty()) curve.assumptions.push_back(std::move(doubt));
     curve.device = set_.device;
     if (real_)
         curve.assumptions.push_back(

@@ -48,7 +48,7 @@ std::string wrong_result(const RealDevice& device, const SuiteKernel& kernel,
     extract::PlanRun executed(plan, file.cubin, file.ptx);
     executed.execute({.measure_memory = false});
     const bench::LaunchedPlan ran = bench::launch_on_device(
-        device.id, plan, {}, device.architecture.empty() ? std::string() : file.bytes);
+        device.id, plan, device.architecture.empty() ? std::string() : file.bytes);
     for (const BufferCheck& check : plan.checks) {
         const BufferPlan& buffer = *plan.find_buffer(check.buffer);
         const bool real = is_floating(buffer.type);
@@ -65,29 +65,26 @@ std::string wrong_result(const RealDevice& device, const SuiteKernel& kernel,
     return {};
 }
 
-std::vector<std::pair<Launch, double>> timed_on(const RealDevice& device, const ReadyKernel& ready,
-                                                const std::string& size, double clock_hz,
-                                                int repetitions, const CompileText& compile) {
+DeviceTimes timed_on(const RealDevice& device, const ReadyKernel& ready, const std::string& size,
+                     double clock_hz, int repetitions, const CompileText& compile) {
     const LaunchPlan plan = read_launches(size == "small" ? ready.suite.small : ready.suite.large);
     std::string code;
     if (!device.architecture.empty()) code = compile(plan, device.architecture).bytes;
-    std::vector<std::pair<Launch, double>> times;
-    for (const TimedLaunch& one : timed_launches(ready)) {
-        std::vector<double> seconds;
-        for (int i = 0; i < repetitions; ++i) {
-            const auto ran = bench::launch_on_device(device.id, plan,
-                                                     {ready.suite.name, one.shared_bytes}, code);
-            const auto first =
-                std::ranges::find(ran.times, ready.suite.name, &bench::LaunchedPlan::Time::kernel);
-            seconds.push_back(first->seconds);
-        }
+    const std::vector<TimedLaunch> launches = timed_launches(ready);
+    bench::LaunchToTime timed{
+        .kernel = ready.suite.name, .shared_bytes = {}, .repetitions = repetitions};
+    for (const TimedLaunch& one : launches) timed.shared_bytes.push_back(one.shared_bytes);
+    bench::LaunchTimes taken = bench::time_on_device(device.id, plan, timed, code);
+    DeviceTimes times{.launches = {}, .doubt = std::move(taken.doubt)};
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        std::vector<double>& seconds = taken.seconds[i];
         std::ranges::sort(seconds);
-        times.emplace_back(Launch{.group_warps = ready.group_warps,
-                                  .concurrent_groups = one.concurrent_groups,
-                                  .groups = ready.groups},
-                           seconds[seconds.size() / 2] * clock_hz);
+        times.launches.emplace_back(Launch{.group_warps = ready.group_warps,
+                                           .concurrent_groups = launches[i].concurrent_groups,
+                                           .groups = ready.groups},
+                                    seconds[seconds.size() / 2] * clock_hz);
     }
-    std::ranges::reverse(times);  // fewest groups first
+    std::ranges::reverse(times.launches);  // fewest groups first
     return times;
 }
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "bench/cuda/driver/session.h"
@@ -43,31 +45,102 @@ private:
     cu::Module module_ = nullptr;
 };
 
-class PlanOnGpu {
+// Every thread reads 16-byte words of a table, all threads together all of it.
+constexpr const char* table_reader_ptx = R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry read_table(.param .u64 table, .param .u64 words) {
+    .reg .pred %p<3>;
+    .reg .b32 %r<16>;
+    .reg .b64 %d<8>;
+    ld.param.u64 %d0, [table];
+    ld.param.u64 %d1, [words];
+    mov.u32 %r0, %ctaid.x;
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %nctaid.x;
+    mad.lo.u32 %r4, %r0, %r1, %r2;
+    cvt.u64.u32 %d2, %r4;
+    mul.wide.u32 %d3, %r1, %r3;
+    mov.u32 %r5, 0;
+again:
+    setp.ge.u64 %p0, %d2, %d1;
+    @%p0 bra done;
+    shl.b64 %d4, %d2, 4;
+    add.u64 %d5, %d0, %d4;
+    ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d5];
+    xor.b32 %r5, %r5, %r6;
+    xor.b32 %r5, %r5, %r9;
+    add.u64 %d2, %d2, %d3;
+    bra again;
+done:
+    setp.ne.u32 %p1, %r5, 0x5bd1e995;
+    @%p1 ret;
+    st.global.u32 [%d0], %r5;
+    ret;
+}
+)";
+
+// Reads a table larger than the caches, in front of a launch that is timed.
+class Reader {
+public:
+    explicit Reader(const std::shared_ptr<const Session>& session)
+        : cores_(static_cast<unsigned>(session->attribute(cu::DeviceAttribute::multiprocessors))),
+          table_(session, 4 * l2_bytes(*session)),
+          kernel_(session, table_reader_ptx, "read_table") {}
+
+    void launch() {
+        cu::DevicePointer address = table_.address();
+        std::uint64_t words = table_.size() / 16;
+        std::array<void*, 2> arguments = {&address, &words};
+        kernel_.launch(2 * cores_, 1024, 0, arguments);
+    }
+
+private:
+    static std::size_t l2_bytes(const Session& session) {
+        return std::max<std::size_t>(
+            static_cast<std::size_t>(session.attribute(cu::DeviceAttribute::l2_bytes)),
+            std::size_t{1} << 20);
+    }
+
+    unsigned cores_;
+    DeviceBuffer table_;
+    LoadedKernel kernel_;
+};
+
+class PlanOnGpu final : public PlanOnDevice {
 public:
     PlanOnGpu(std::shared_ptr<const Session> session, const LaunchPlan& plan,
-              const std::string& machine_code, const PlanLimit& limit)
+              const std::string& machine_code)
         : plan_(plan),
-          limit_(limit),
           session_(std::move(session)),
           cubin_(isa::read_cubin(machine_code)),
           module_(session_, machine_code) {
         if (!plan.symbols.empty())
             throw InputError(plan.file, {}, "symbols", "are not set on GPUs");
-        for (const BufferPlan& one : plan.buffers) {
-            const std::vector<std::byte> content = buffer_contents(plan, one, one.fill);
-            buffers_[one.name] = std::make_unique<DeviceBuffer>(session_, content.size());
-            buffers_[one.name]->write(content);
-        }
+        for (const BufferPlan& one : plan.buffers)
+            buffers_[one.name] = std::make_unique<DeviceBuffer>(session_, one.bytes());
     }
 
-    void run(const std::vector<PlanStep>& steps) {
-        for (const PlanStep& step : steps) std::visit([&](const auto& one) { take(one); }, step);
+    LaunchedPlan run() override {
+        steps();
+        LaunchedPlan done;
+        for (const BufferPlan& one : plan_.buffers) done.buffers[one.name] = content(one.name);
+        return done;
     }
 
-    LaunchedPlan result() {
-        for (const BufferPlan& one : plan_.buffers) done_.buffers[one.name] = content(one.name);
-        return std::move(done_);
+    std::optional<double> run_until(const std::string& kernel,
+                                    std::uint32_t shared_bytes) override {
+        until_ = kernel;
+        until_shared_bytes_ = shared_bytes;
+        seconds_.reset();
+        steps();
+        return seconds_;
+    }
+
+    std::string doubt() const override {
+        return reader_ ? "" : "caches were not emptied, and short launches look longer";
     }
 
 private:
@@ -78,8 +151,17 @@ private:
         buffers_.at(name)->read(bytes);
         return bytes;
     }
+    void steps() {
+        for (const BufferPlan& one : plan_.buffers)
+            buffers_.at(one.name)->write(buffer_contents(plan_, one, one.fill));
+        run(plan_.steps);
+    }
+    void run(const std::vector<PlanStep>& steps) {
+        for (const PlanStep& step : steps)
+            if (!seconds_) std::visit([&](const auto& one) { take(one); }, step);
+    }
     void take(const RepeatSteps& repeat) {
-        for (std::uint64_t i = 0; i < repeat.times; ++i) run(repeat.steps);
+        for (std::uint64_t i = 0; i < repeat.times && !seconds_; ++i) run(repeat.steps);
     }
     void take(const SwapBuffers& swap) {
         std::swap(buffers_.at(swap.names[0]), buffers_.at(swap.names[1]));
@@ -93,13 +175,24 @@ private:
     Bytes bytes_of_argument(const ArgumentPlan& argument) const;
     const isa::Kernel& kernel_of(const KernelLaunch& launch) const;
 
+    // Without it where the driver takes no PTX.
+    std::unique_ptr<Reader> open_reader() const {
+        try {
+            return std::make_unique<Reader>(session_);
+        } catch (const DeviceError&) {
+            return nullptr;
+        }
+    }
+
     const LaunchPlan& plan_;
-    PlanLimit limit_;
     std::shared_ptr<const Session> session_;
     isa::Cubin cubin_;
     Module module_;
     std::map<std::string, std::unique_ptr<DeviceBuffer>> buffers_;
-    LaunchedPlan done_;
+    std::unique_ptr<Reader> reader_ = open_reader();
+    std::string until_;  // the kernel whose first launch is timed; empty: all steps are taken
+    std::uint32_t until_shared_bytes_ = 0;
+    std::optional<double> seconds_;
 };
 
 PlanOnGpu::Bytes PlanOnGpu::bytes_of_argument(const ArgumentPlan& argument) const {
@@ -159,7 +252,7 @@ void PlanOnGpu::take(const KernelLaunch& launch) {
         arguments.push_back(values[i].data());
     }
     const std::uint32_t shared =
-        launch.kernel == limit_.limited ? limit_.shared_bytes : launch.shared_bytes;
+        launch.kernel == until_ ? until_shared_bytes_ : launch.shared_bytes;
     const Driver& driver = session_->driver();
     cu::Function const function = module_.function(launch.kernel);
     if (shared > 0)
@@ -169,24 +262,25 @@ void PlanOnGpu::take(const KernelLaunch& launch) {
             "cuFuncSetAttribute");
     const auto& [gx, gy, gz] = launch.grid;
     const auto& [bx, by, bz] = launch.block;
+    const bool timed = launch.kernel == until_;
+    if (timed && reader_) reader_->launch();
     Stopwatch watch(session_);
     watch.start();
     driver.check(driver.launch_kernel(function, gx, gy, gz, bx, by, bz, shared, nullptr,
                                       arguments.data(), nullptr),
                  "cuLaunchKernel");
-    done_.times.push_back({launch.kernel, watch.stop()});
+    const double seconds = watch.stop();
+    if (timed) seconds_ = seconds;
 }
 
 }  // namespace
 
-LaunchedPlan run_cuda_launches(const std::string& driver_library, int ordinal,
-                               const LaunchPlan& plan, const std::string& machine_code,
-                               const PlanLimit& limit) {
-    const auto session = std::make_shared<const Session>(driver_library, ordinal);
+std::unique_ptr<PlanOnDevice> plan_on_cuda(const std::string& driver_library, int ordinal,
+                                           const LaunchPlan& plan,
+                                           const std::string& machine_code) {
+    auto session = std::make_shared<const Session>(driver_library, ordinal);
     session->make_current();
-    PlanOnGpu run(session, plan, machine_code, limit);
-    run.run(plan.steps);
-    return run.result();
+    return std::make_unique<PlanOnGpu>(std::move(session), plan, machine_code);
 }
 
 }  // namespace occupipe::bench

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 
-#include "bench/launch_on_device.h"
+#include "bench/plan_on_device.h"
 
 namespace occupipe::bench {
 
-// A launch file's machine code on GPU `ordinal` by CUDA's driver, timed by its events. Throws
-// InputError where arguments do not fit the machine code or are of a kind that is not given to
-// GPUs, NothingToRunOn, DeviceError, DeviceLost.
-LaunchedPlan run_cuda_launches(const std::string& driver_library, int ordinal,
-                               const LaunchPlan& plan, const std::string& machine_code,
-                               const PlanLimit& limit = {});
+// A launch file's machine code on GPU `ordinal` by CUDA's driver, timed by its events. `plan` has
+// to outlive the result. All throw InputError where arguments do not fit the machine code or are of
+// a kind that is not given to GPUs, NothingToRunOn, DeviceError, DeviceLost.
+std::unique_ptr<PlanOnDevice> plan_on_cuda(const std::string& driver_library, int ordinal,
+                                           const LaunchPlan& plan, const std::string& machine_code);
 
 }  // namespace occupipe::bench

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "bench/opencl/api.h"
@@ -26,11 +27,20 @@ cl::Device device_of(int platform, int device) {
     return devices[static_cast<std::size_t>(device)];
 }
 
-class PlanOnDevice {
+template <typename Work>
+auto with_named_errors(const Work& work) {
+    try {
+        return work();
+    } catch (const cl::Error& error) {
+        throw DeviceError(
+            fmt::format("OpenCL: {}: {}", error.what(), opencl_error_name(error.err())));
+    }
+}
+
+class PlanOnOpenCl final : public PlanOnDevice {
 public:
-    PlanOnDevice(const cl::Device& device, const LaunchPlan& plan, const PlanLimit& limit)
+    PlanOnOpenCl(const cl::Device& device, const LaunchPlan& plan)
         : plan_(plan),
-          limit_(limit),
           device_(device),
           context_(device_),
           queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
@@ -46,33 +56,48 @@ public:
             throw InputError(plan.source + ": does not compile as OpenCL C: " +
                              program_.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
         }
-        for (const BufferPlan& one : plan.buffers) {
-            std::vector<std::byte> content = buffer_contents(plan, one, one.fill);
-            buffers_.emplace(one.name, cl::Buffer(context_, CL_MEM_READ_WRITE, content.size()));
-            write(one.name, content);
-        }
+        for (const BufferPlan& one : plan.buffers)
+            buffers_.emplace(one.name, cl::Buffer(context_, CL_MEM_READ_WRITE, one.bytes()));
     }
 
-    void run(const std::vector<PlanStep>& steps) {
-        for (const PlanStep& step : steps) std::visit([&](const auto& one) { take(one); }, step);
+    LaunchedPlan run() override {
+        return with_named_errors([&] {
+            steps();
+            LaunchedPlan done;
+            for (const BufferPlan& one : plan_.buffers) {
+                std::vector<std::byte>& content = done.buffers[one.name];
+                content.resize(one.bytes());
+                queue_.enqueueReadBuffer(buffers_.at(one.name), CL_TRUE, 0, content.size(),
+                                         content.data());
+            }
+            return done;
+        });
     }
 
-    LaunchedPlan result() {
-        for (const BufferPlan& one : plan_.buffers) {
-            std::vector<std::byte>& content = done_.buffers[one.name];
-            content.resize(one.bytes());
-            queue_.enqueueReadBuffer(buffers_.at(one.name), CL_TRUE, 0, content.size(),
-                                     content.data());
-        }
-        return std::move(done_);
+    std::optional<double> run_until(const std::string& kernel,
+                                    std::uint32_t shared_bytes) override {
+        until_ = kernel;
+        until_shared_bytes_ = shared_bytes;
+        seconds_.reset();
+        with_named_errors([&] { steps(); });
+        return seconds_;
     }
 
 private:
+    void steps() {
+        for (const BufferPlan& one : plan_.buffers)
+            write(one.name, buffer_contents(plan_, one, one.fill));
+        run(plan_.steps);
+    }
+    void run(const std::vector<PlanStep>& steps) {
+        for (const PlanStep& step : steps)
+            if (!seconds_) std::visit([&](const auto& one) { take(one); }, step);
+    }
     void write(const std::string& name, const std::vector<std::byte>& content) {
         queue_.enqueueWriteBuffer(buffers_.at(name), CL_TRUE, 0, content.size(), content.data());
     }
     void take(const RepeatSteps& repeat) {
-        for (std::uint64_t i = 0; i < repeat.times; ++i) run(repeat.steps);
+        for (std::uint64_t i = 0; i < repeat.times && !seconds_; ++i) run(repeat.steps);
     }
     void take(const SwapBuffers& swap) {
         std::swap(buffers_.at(swap.names[0]), buffers_.at(swap.names[1]));
@@ -88,16 +113,17 @@ private:
     void set_argument(cl::Kernel& kernel, cl_uint index, const ArgumentPlan& argument);
 
     const LaunchPlan& plan_;
-    PlanLimit limit_;
     cl::Device device_;
     cl::Context context_;
     cl::CommandQueue queue_;
     cl::Program program_;
     std::map<std::string, cl::Buffer> buffers_;
-    LaunchedPlan done_;
+    std::string until_;  // the kernel whose first launch is timed; empty: all steps are taken
+    std::uint32_t until_shared_bytes_ = 0;
+    std::optional<double> seconds_;
 };
 
-void PlanOnDevice::set_argument(cl::Kernel& kernel, cl_uint index, const ArgumentPlan& argument) {
+void PlanOnOpenCl::set_argument(cl::Kernel& kernel, cl_uint index, const ArgumentPlan& argument) {
     const auto refuse = [&](const std::string& why) {
         throw InputError(plan_.file, argument.where, "arguments", why);
     };
@@ -126,7 +152,7 @@ void PlanOnDevice::set_argument(cl::Kernel& kernel, cl_uint index, const Argumen
     }
 }
 
-void PlanOnDevice::take(const KernelLaunch& launch) {
+void PlanOnOpenCl::take(const KernelLaunch& launch) {
     cl::Kernel kernel(program_, launch.kernel.c_str());
     const auto parameters = kernel.getInfo<CL_KERNEL_NUM_ARGS>();
     const auto given = static_cast<cl_uint>(launch.arguments.size());
@@ -137,7 +163,7 @@ void PlanOnDevice::take(const KernelLaunch& launch) {
     for (cl_uint i = 0; i < given; ++i) set_argument(kernel, i, launch.arguments[i]);
     if (parameters > given) {
         const std::uint32_t bytes =
-            launch.kernel == limit_.limited ? limit_.shared_bytes : launch.shared_bytes;
+            launch.kernel == until_ ? until_shared_bytes_ : launch.shared_bytes;
         kernel.setArg(given, std::max<std::size_t>(bytes, 1), nullptr);
     }
     const auto& [gx, gy, gz] = launch.grid;
@@ -147,23 +173,17 @@ void PlanOnDevice::take(const KernelLaunch& launch) {
     queue_.enqueueNDRangeKernel(kernel, cl::NullRange, all, cl::NDRange(bx, by, bz), nullptr,
                                 &event);
     event.wait();
+    if (launch.kernel != until_) return;
     const auto begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
     const auto end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
-    done_.times.push_back({launch.kernel, static_cast<double>(end - begin) * 1e-9});
+    seconds_ = static_cast<double>(end - begin) * 1e-9;
 }
 
 }  // namespace
 
-LaunchedPlan run_launches(int platform, int device, const LaunchPlan& plan,
-                          const PlanLimit& limit) {
-    try {
-        PlanOnDevice run(device_of(platform, device), plan, limit);
-        run.run(plan.steps);
-        return run.result();
-    } catch (const cl::Error& error) {
-        throw DeviceError(
-            fmt::format("OpenCL: {}: {}", error.what(), opencl_error_name(error.err())));
-    }
+std::unique_ptr<PlanOnDevice> plan_on_opencl(int platform, int device, const LaunchPlan& plan) {
+    return with_named_errors(
+        [&] { return std::make_unique<PlanOnOpenCl>(device_of(platform, device), plan); });
 }
 
 }  // namespace occupipe::bench

@@ -23,8 +23,8 @@
 #include "isa/cubin.h"
 #include "tests/support/temporary_folder.h"
 #if OCCUPIPE_OPENCL
+#include "bench/launch_on_device.h"
 #include "bench/opencl/facts.h"
-#include "bench/opencl/run_launches.h"
 #endif
 
 namespace occupipe::test {
@@ -510,7 +510,7 @@ TEST_P(GpuText, LeavesWhatTheSequentialProgramDoes) {
     compare(machine.bytes(one.result), "CUDA");
 #if OCCUPIPE_OPENCL
     if (bench::opencl_platforms().empty()) GTEST_SKIP() << "no OpenCL platform";
-    compare(bench::run_launches(0, 0, plan).buffers.at(one.result), "OpenCL");
+    compare(bench::launch_on_device("opencl:0.0", plan).buffers.at(one.result), "OpenCL");
 #endif
 }
 

@@ -21,8 +21,8 @@
 #include "tests/suite/reference.h"
 #include "tests/support/thinned.h"
 #if OCCUPIPE_OPENCL
+#include "bench/launch_on_device.h"
 #include "bench/opencl/facts.h"
-#include "bench/opencl/run_launches.h"
 #endif
 
 namespace occupipe::test {
@@ -121,7 +121,7 @@ TEST_P(Suite, MachineCodeLeavesWhatTheReferenceDoes) {
 // The first OpenCL device.
 std::string on_opencl(const LaunchPlan& plan, const Expected& expected,
                       const Reference& reference) {
-    const bench::LaunchedPlan done = bench::run_launches(0, 0, plan);
+    const bench::LaunchedPlan done = bench::launch_on_device("opencl:0.0", plan);
     return wrong(
         plan, expected,
         reference, [&](const auto& name) -> const auto& { return done.buffers.at(name); });
