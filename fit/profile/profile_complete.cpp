@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/subsystem_scope.h"
 
 namespace occupipe {
 namespace {
@@ -23,6 +24,23 @@ void require_same(const char* key, const T& measured, const T& published) {
 template <class T>
 void fill(std::optional<T>& to, const std::optional<T>& from) {
     if (!to) to = from;
+}
+
+// Scopes that the measurements leave open are those of the published unit that has most of a
+// subsystem's instructions.
+void fill_scopes(GpuProfile& out, const GpuProfile& published) {
+    for (const Subsystem& open : GpuProfile(out).subsystems) {
+        if (open.scope) continue;
+        std::map<std::string, int> votes;
+        for (const InstructionTiming& one : out.instructions)
+            if (one.subsystem == open.name)
+                if (const InstructionTiming* const other = published.find_instruction(one.name))
+                    ++votes[other->subsystem];
+        const auto most =
+            std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+        if (most != votes.end())
+            set_scope(out, open.name, published.find_subsystem(most->first)->scope);
+    }
 }
 
 // Where a published unit's instructions go: to the measured subsystem that has most of them, else
@@ -66,6 +84,7 @@ CompletedProfile complete_profile(const GpuProfile& measured, const GpuProfile& 
                      published.device.compute_capability);
     CompletedProfile all{.profile = measured, .measured = {}, .published = {}};
     GpuProfile& out = all.profile;
+    fill_scopes(out, published);
     const auto homes = homes_of(out, published);
     for (const InstructionTiming& one : measured.instructions) all.measured.push_back(one.name);
     for (const InstructionTiming& other : published.instructions) {

@@ -69,6 +69,19 @@ TEST(CompleteProfile, KeepsWhatWasMeasuredAndTakesTheRest) {
     EXPECT_EQ(*profile.limits.warps, 64);
 }
 
+// λ of the core stays what it was.
+TEST(CompleteProfile, ScopesThatAreOpenAreThePublishedUnits) {
+    GpuProfile open = measured();
+    open.subsystems.front().scope.reset();
+    const GpuProfile profile = complete_profile(open, published()).profile;
+    EXPECT_EQ(profile.find_subsystem("alu")->scope, Scope::scheduler);
+    const InstructionTiming& fma = *profile.find_instruction("fma.f32");
+    EXPECT_EQ(fma.cpi.value, 2);
+    EXPECT_EQ(fma.cpi.std_error, 0.04);
+    EXPECT_EQ(profile.cpi_per_core(fma).value, 0.5);
+    EXPECT_EQ(profile.find_instruction("add.f32")->cpi.value, 2);
+}
+
 TEST(CompleteProfile, RefusesAnotherDevice) {
     GpuProfile other = published();
     other.cores = 3;
