@@ -36,7 +36,8 @@ const std::vector<LevelRow>& rows() {
          .lost = "",
          .accesses = {{{4, "ld.global.u32", "ld.global.f32"}, {4, "ld.global.s32", ""}},
                       {{8, "ld.global.u64", "ld.global.v2.f32"}},
-                      {{16, "ld.global.v2.u64", "ld.global.v4.f32"}}}}};
+                      {{16, "ld.global.v2.u64", "ld.global.v4.f32"}}},
+         .lines = {32, "ld.global.u32.stride32"}}};
     return all;
 }
 
