@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ask/memory/memory_costs.h"
+#include "ask/memory/warp_latencies.h"
 #include "ask/substitutes.h"
 #include "core/error.h"
 #include "core/instruction.h"
@@ -90,7 +91,10 @@ public:
         if (pricing_ != MemoryPricing::none) {
             say_sizes();
             for (WarpProgram& program : result_.kernel.warps) price(program.instructions);
-            if (pricing_ == MemoryPricing::per_access) let_levels_overlap();
+            if (pricing_ == MemoryPricing::per_access) {
+                let_levels_overlap();
+                vary_latencies();
+            }
         }
         for (auto& said : apply_stand_ins(result_.kernel, result_.profile))
             result_.said.push_back(std::move(said));
@@ -277,6 +281,13 @@ private:
                             most / sum));
     }
 
+    void vary_latencies() {
+        std::map<std::string, LatencyParts> by_op;
+        for (const Priced& one : priced_)
+            if (!one.name.empty()) by_op[one.name] = one.latencies;
+        analysis::vary_latencies(result_.kernel, result_.profile, by_op);
+    }
+
     using Loads = std::map<LevelNumber, double>;  // cycles of each level [per execution]
 
     struct Priced {
@@ -285,6 +296,7 @@ private:
         std::optional<RequestCost> cost;
         std::string name;
         Loads loads;
+        LatencyParts latencies;
     };
 
     // The same op that asks for the same costs the same.
@@ -292,9 +304,11 @@ private:
         for (const Priced& other : priced_)
             if (other.op == one.op && other.use == *one.memory) return other;
         loads_.clear();
-        priced_.push_back({one.op, *one.memory, cost_of(one), {}, {}});
+        latencies_.clear();
+        priced_.push_back({one.op, *one.memory, cost_of(one), {}, {}, {}});
         if (!priced_.back().cost) return priced_.back();
         priced_.back().loads = loads_;
+        priced_.back().latencies = latencies_;
         priced_.back().name = add_timing(one, priced_.back());
         return priced_.back();
     }
@@ -417,6 +431,8 @@ private:
             }
             latency.emplace_back(share, *cost.latency);
         }
+        latencies_ = latency;
+        std::ranges::sort(latencies_, {}, [](const auto& part) { return part.second.value; });
         return RequestCost{.cpi = weighted(cpi), .latency = weighted(latency)};
     }
 
@@ -571,6 +587,7 @@ private:
     PricedMemory result_;
     std::vector<Priced> priced_;
     Loads loads_;                           // of the access that is being priced
+    LatencyParts latencies_;                // likewise
     Loads busy_cycles_;                     // of all accesses of a warp
     std::vector<std::size_t> global_rows_;  // that have loads
     std::size_t next_ = 0;                  // row
