@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bench/cuda/driver/session.h"
+#include "bench/device_code.h"
 #include "core/error.h"
 #include "core/files/launch_files.h"
 #include "isa/cubin.h"
@@ -45,50 +46,13 @@ private:
     cu::Module module_ = nullptr;
 };
 
-// Every thread reads 16-byte words of a table, all threads together all of it.
-constexpr const char* table_reader_ptx = R"(
-.version 7.0
-.target sm_50
-.address_size 64
-.visible .entry read_table(.param .u64 table, .param .u64 words) {
-    .reg .pred %p<3>;
-    .reg .b32 %r<16>;
-    .reg .b64 %d<8>;
-    ld.param.u64 %d0, [table];
-    ld.param.u64 %d1, [words];
-    mov.u32 %r0, %ctaid.x;
-    mov.u32 %r1, %ntid.x;
-    mov.u32 %r2, %tid.x;
-    mov.u32 %r3, %nctaid.x;
-    mad.lo.u32 %r4, %r0, %r1, %r2;
-    cvt.u64.u32 %d2, %r4;
-    mul.wide.u32 %d3, %r1, %r3;
-    mov.u32 %r5, 0;
-again:
-    setp.ge.u64 %p0, %d2, %d1;
-    @%p0 bra done;
-    shl.b64 %d4, %d2, 4;
-    add.u64 %d5, %d0, %d4;
-    ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d5];
-    xor.b32 %r5, %r5, %r6;
-    xor.b32 %r5, %r5, %r9;
-    add.u64 %d2, %d2, %d3;
-    bra again;
-done:
-    setp.ne.u32 %p1, %r5, 0x5bd1e995;
-    @%p1 ret;
-    st.global.u32 [%d0], %r5;
-    ret;
-}
-)";
-
 // Reads a table larger than the caches, in front of a launch that is timed.
 class Reader {
 public:
     explicit Reader(const std::shared_ptr<const Session>& session)
         : cores_(static_cast<unsigned>(session->attribute(cu::DeviceAttribute::multiprocessors))),
           table_(session, 4 * l2_bytes(*session)),
-          kernel_(session, table_reader_ptx, "read_table") {}
+          kernel_(session, text(), "read_table") {}
 
     void launch() {
         cu::DevicePointer address = table_.address();
@@ -98,6 +62,9 @@ public:
     }
 
 private:
+    static std::string text() {
+        return std::string(embedded(device_code(), "bench/cuda/device/read_table.ptx"));
+    }
     static std::size_t l2_bytes(const Session& session) {
         return std::max<std::size_t>(
             static_cast<std::size_t>(session.attribute(cu::DeviceAttribute::l2_bytes)),
