@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ask/assumed_latency.h"
+#include "ask/group_start.h"
 #include "ask/instruction_fetch.h"
 #include "ask/interval.h"
 #include "ask/kernel_memory.h"
@@ -312,8 +313,17 @@ std::shared_ptr<const Priced> priced(const Ready& ready, Kernel told) {
         return made;
     }
     add_notes(one.notes, Kind::weak, weak_values(kernel, profile));
-    one.shared = std::make_shared<SharedWork>();
-    one.first = std::make_shared<FirstProblem>();
+    const auto begin = [](Priced& of) {
+        of.shared = std::make_shared<SharedWork>();
+        of.first = std::make_shared<FirstProblem>();
+    };
+    begin(one);
+    if (profile.find_instruction(group_start)) {
+        const auto in_turns = std::make_shared<Priced>(one);
+        in_turns->memory.kernel = with_group_start(std::move(in_turns->memory.kernel));
+        begin(*in_turns);
+        one.in_turns = in_turns;
+    }
     return made;
 }
 
@@ -322,6 +332,8 @@ PricedMemory reprice(const Ready& ready, const Kernel& told, const GpuProfile& c
 }
 
 Told at_launch(std::shared_ptr<const Priced> priced, const Launch& launch) {
+    if (priced->in_turns && groups_take_turns(launch, priced->memory.profile.cores))
+        priced = priced->in_turns;
     Told one{.launch = launch, .priced = std::move(priced)};
     one.refusal = one.priced->refusal;
     if (one.refusal) return one;

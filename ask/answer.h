@@ -42,6 +42,8 @@ struct Priced {
     std::optional<double> sample_error = {};
     std::shared_ptr<SharedWork> shared = {};   // of all models and launches
     std::shared_ptr<FirstProblem> first = {};  // from which other launches are made
+    // The same for launches whose groups take turns, where the profile tells what that costs.
+    std::shared_ptr<const Priced> in_turns = {};
 };
 
 // A kernel and a profile that has been changed and completed for it.

@@ -26,4 +26,7 @@ inline constexpr std::string_view issue_slot = "issue.slot";
 // of one where its lanes meet.
 inline constexpr std::string_view taken_branch = "branch";
 
+// Executed by no machine code: what a group waits for the place of one that has ended.
+inline constexpr std::string_view group_start = "group.start";
+
 }  // namespace occupipe
