@@ -92,6 +92,7 @@ public:
             say_sizes();
             for (WarpProgram& program : result_.kernel.warps) price(program.instructions);
             if (pricing_ == MemoryPricing::per_access) {
+                share_banks();
                 let_levels_overlap();
                 vary_latencies();
             }
@@ -252,10 +253,27 @@ private:
             for (const auto& [level, cpi] : priced.loads)
                 busy_cycles_[level] += row.executions * cpi;
             if (!priced.loads.empty()) global_rows_.push_back(next_ - 1);
-            // Shared memory and the first level are the same banks.
-            if (kind_of_use(row.use) == Kind::shared)
-                busy_cycles_[0] += row.executions * row.cpi->value;
+            if (kind_of_use(row.use) == Kind::shared) {
+                shared_rows_.push_back(next_ - 1);
+                shared_cycles_ += row.executions * row.cpi->value;
+            }
         }
+    }
+
+    // Shared memory and the first level are the same banks: what goes through them for one keeps
+    // the other waiting.
+    void share_banks() {
+        const double own = shared_cycles_;
+        if (own == 0 || busy_cycles_[0] == 0) return;
+        busy_cycles_[0] += own;
+        const double longer = busy_cycles_[0] / own;
+        for (const std::size_t row : shared_rows_)
+            result_.rows[row].cpi = result_.rows[row].cpi->times(longer);
+        for (const Priced& one : priced_)
+            if (!one.name.empty() && kind_of_use(one.use) == Kind::shared) {
+                InstructionTiming& timing = *result_.profile.find_instruction(one.name);
+                timing.cpi = timing.cpi.times(longer);
+            }
     }
 
     // λ of an access is the sum of what it takes of each level, but the levels work at the same
@@ -590,9 +608,11 @@ private:
     LatencyParts latencies_;                // likewise
     Loads busy_cycles_;                     // of all accesses of a warp
     std::vector<std::size_t> global_rows_;  // that have loads
-    std::size_t next_ = 0;                  // row
-    double busy_ = 1;                       // mean work of a core over that of the busiest
-    double kept_ = 0;  // of the sectors on their way to DRAM: still cached at the end
+    std::vector<std::size_t> shared_rows_;
+    double shared_cycles_ = 0;  // of all accesses of a warp to shared memory
+    std::size_t next_ = 0;      // row
+    double busy_ = 1;           // mean work of a core over that of the busiest
+    double kept_ = 0;           // of the sectors on their way to DRAM: still cached at the end
 };
 
 }  // namespace

@@ -118,6 +118,21 @@ TEST(MemoryPricing, LevelsWorkAtTheSameTime) {
     EXPECT_DOUBLE_EQ(sum_of(shared(30)), 9);
 }
 
+// Six passes for shared memory, then two for loads that find their data in the first level and one
+// that does not.
+TEST(MemoryPricing, SharedMemoryWaitsForTheFirstLevelsPasses) {
+    const PricedMemory priced = price_memory(
+        kernel_of("  - {id: s, op: ld.shared.u32, memory: {bytes: 128, passes: 6, least_passes: "
+                  "1}}\n  - repeat: 2\n    body:\n      - {id: near, op: ld.global.f32, memory: "
+                  "{bytes: 128, sectors: 4, least_sectors: 4, core: [[128, 1]], device: [[128, "
+                  "1]]}}\n  - {id: far, op: ld.global.f32, memory: {bytes: 128, sectors: 4, "
+                  "least_sectors: 4, core: [], device: []}}\n"),
+        with_rows(), MemoryPricing::per_access, small);
+    // λ of ld.shared.u32 is one cycle of a core, a hit's too.
+    EXPECT_DOUBLE_EQ(priced.rows[0].cpi->value, 6 + 2 + 1);
+    EXPECT_DOUBLE_EQ(priced.profile.find_instruction("ld.shared.u32~s")->cpi.value, 2 * 9);
+}
+
 // A chase that too few warps cannot saturate bounds a rate from above, and so may the stream.
 TEST(MemoryPricing, OfTwoUpperBoundsTheLowerOneCounts) {
     const auto far = [](double chase, double stream) {
