@@ -19,6 +19,7 @@
 #include "ask/kernels_in.h"
 #include "ask/memory/memory_costs.h"
 #include "ask/memory/memory_pricing.h"
+#include "ask/memory/warp_latencies.h"
 #include "ask/shipped_files.h"
 #include "ask/substitutes.h"
 #include "ask/weak_values.h"
@@ -71,6 +72,47 @@ public:
 private:
     std::mutex mutex_;
     std::optional<Problem> made_;
+};
+
+namespace {
+
+bool changes(const PricedMemory& memory, const Launch& launch) {
+    return !memory.latencies.empty() || (memory.profile.find_instruction(group_start) &&
+                                         groups_take_turns(launch, memory.profile.cores));
+}
+
+// With the warps' own Λ, and the start of groups that take turns.
+PricedMemory launched(PricedMemory memory, const Launch& launch) {
+    vary_latencies(memory.kernel, memory.profile, memory.latencies, launch.group_warps);
+    if (memory.profile.find_instruction(group_start) &&
+        groups_take_turns(launch, memory.profile.cores))
+        memory.kernel = with_group_start(std::move(memory.kernel));
+    return memory;
+}
+
+}  // namespace
+
+// A kernel at launches, by what of them its warps' programs depend on.
+class Launched {
+public:
+    std::shared_ptr<const Priced> at(const std::shared_ptr<const Priced>& priced,
+                                     const Launch& launch) {
+        if (!changes(priced->memory, launch)) return priced;
+        const std::scoped_lock lock(mutex_);
+        std::shared_ptr<const Priced>& made =
+            made_[{launch.group_warps, groups_take_turns(launch, priced->memory.profile.cores)}];
+        if (made) return made;
+        const auto one = std::make_shared<Priced>(*priced);
+        one->memory = launched(std::move(one->memory), launch);
+        one->shared = std::make_shared<SharedWork>();
+        one->first = std::make_shared<FirstProblem>();
+        one->launched.reset();
+        return made = one;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::pair<int, bool>, std::shared_ptr<const Priced>> made_;
 };
 
 namespace {
@@ -275,7 +317,9 @@ ReadyTogether ready_together(const std::vector<LoadedKernel>& sources, const Gpu
 PricedMemory remade(const ReadyTogether& ready, const Kernel& told, const GpuProfile& profile) {
     const Ready& first = ready.kernels.front();
     const Changed made = changed(ready.all, profile, first.changes, first.memory);
-    return price_memory(told, made.profile, first.memory.pricing, first.memory.caches);
+    PricedMemory memory =
+        price_memory(told, made.profile, first.memory.pricing, first.memory.caches);
+    return told.launch ? launched(std::move(memory), *told.launch) : memory;
 }
 
 void check_changes(const Kernel& kernel, GpuProfile profile, const ProfileChanges& changes) {
@@ -313,30 +357,23 @@ std::shared_ptr<const Priced> priced(const Ready& ready, Kernel told) {
         return made;
     }
     add_notes(one.notes, Kind::weak, weak_values(kernel, profile));
-    const auto begin = [](Priced& of) {
-        of.shared = std::make_shared<SharedWork>();
-        of.first = std::make_shared<FirstProblem>();
-    };
-    begin(one);
-    if (profile.find_instruction(group_start)) {
-        const auto in_turns = std::make_shared<Priced>(one);
-        in_turns->memory.kernel = with_group_start(std::move(in_turns->memory.kernel));
-        begin(*in_turns);
-        one.in_turns = in_turns;
-    }
+    one.shared = std::make_shared<SharedWork>();
+    one.first = std::make_shared<FirstProblem>();
+    one.launched = std::make_shared<Launched>();
     return made;
 }
 
-PricedMemory reprice(const Ready& ready, const Kernel& told, const GpuProfile& completed) {
-    return price_memory(told, completed, ready.memory.pricing, ready.memory.caches);
+PricedMemory reprice(const Ready& ready, const Kernel& told, const GpuProfile& completed,
+                     const Launch& launch) {
+    return launched(price_memory(told, completed, ready.memory.pricing, ready.memory.caches),
+                    launch);
 }
 
 Told at_launch(std::shared_ptr<const Priced> priced, const Launch& launch) {
-    if (priced->in_turns && groups_take_turns(launch, priced->memory.profile.cores))
-        priced = priced->in_turns;
-    Told one{.launch = launch, .priced = std::move(priced)};
-    one.refusal = one.priced->refusal;
+    Told one{.launch = launch, .priced = priced, .mean = priced};
+    one.refusal = priced->refusal;
     if (one.refusal) return one;
+    one.priced = priced->launched->at(priced, launch);
     try {
         one.problem = one.priced->first->at(*one.priced, launch);
     } catch (const InputError& error) {
@@ -387,11 +424,12 @@ void require_numbers(const Told& told) {
 
 Prediction predict(const Told& told, const Model& model, const ModelOptions& options) {
     if (told.refusal) throw InputError(*told.refusal);
-    const Priced& priced = *told.priced;
+    const Priced& priced = model.observable ? *told.priced : *told.mean;
     ModelOptions own = options;
     own.shared = priced.shared.get();
     if (priced.dram_bytes_per_warp) own.memory.dram_bytes_per_warp = priced.dram_bytes_per_warp;
-    Prediction made = model.predict(*told.problem, own);
+    Prediction made = model.predict(
+        model.observable ? *told.problem : priced.first->at(priced, told.launch), own);
     made.interval = interval_of(told, model, made);
     return made;
 }

@@ -29,6 +29,7 @@
 namespace occupipe::analysis {
 
 class FirstProblem;  // of some launch (ask/answer.cpp)
+class Launched;
 
 // A kernel whose memory behaviour is known, with what that costs: what models take.
 struct Priced {
@@ -42,8 +43,7 @@ struct Priced {
     std::optional<double> sample_error = {};
     std::shared_ptr<SharedWork> shared = {};   // of all models and launches
     std::shared_ptr<FirstProblem> first = {};  // from which other launches are made
-    // The same for launches whose groups take turns, where the profile tells what that costs.
-    std::shared_ptr<const Priced> in_turns = {};
+    std::shared_ptr<Launched> launched = {};   // the same at launches
 };
 
 // A kernel and a profile that has been changed and completed for it.
@@ -77,6 +77,7 @@ ReadyTogether ready_together(const std::vector<LoadedKernel>& sources, const Gpu
                              const ProfileChanges& changes, const MemoryQuestion& memory);
 
 // One of these kernels, and the profile for it, made anew of another profile, such as a drawn one.
+// At the kernel's own launch.
 PricedMemory remade(const ReadyTogether& ready, const Kernel& told, const GpuProfile& profile);
 
 // The ops of the kernel that the profile lacks, with an entry that a reader would try.
@@ -86,13 +87,16 @@ std::vector<LackingOp> lacking(const Ready& ready);
 std::shared_ptr<const Priced> priced(const Ready& ready, Kernel told);
 
 // Kernel and profile with memory priced anew on other numbers of ready.profile, such as drawn ones.
-PricedMemory reprice(const Ready& ready, const Kernel& told, const GpuProfile& completed);
+PricedMemory reprice(const Ready& ready, const Kernel& told, const GpuProfile& completed,
+                     const Launch& launch);
 
 struct Told {
     Launch launch;
+    // As simulations take it: the launch's warps differ in Λ and wait for their places.
     std::shared_ptr<const Priced> priced;
+    std::shared_ptr<const Priced> mean;      // as the other models do: of the mean warp
     Notes notes = {};                        // of the launch alone
-    std::optional<Problem> problem = {};     // what models take
+    std::optional<Problem> problem = {};     // what simulations take
     std::optional<InputError> refusal = {};  // why there is none
 
     const Kernel& kernel() const { return priced->memory.kernel; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ask/group_start.h"
 
+#include <algorithm>
+
 #include "core/instruction.h"
 
 namespace occupipe::analysis {
@@ -13,7 +15,10 @@ void wait_for(const std::string& id, std::vector<KernelItem>& items) {
             continue;
         }
         auto& one = std::get<KernelInstruction>(item);
-        if (one.after.empty()) one.after.push_back({id, 0});
+        // What waits for earlier iterations alone waits for nothing in the first one.
+        if (std::ranges::all_of(one.after,
+                                [](const Dependence& d) { return d.iterations_back > 0; }))
+            one.after.push_back({id, 0});
     }
 }
 
@@ -24,17 +29,18 @@ bool groups_take_turns(const Launch& launch, int cores) {
 }
 
 Kernel with_group_start(Kernel kernel) {
-    const std::string id(group_start);
+    const std::string id(group_start_id);
     for (WarpProgram& program : kernel.warps) {
         wait_for(id, program.instructions);
-        program.instructions.insert(program.instructions.begin(), KernelInstruction{.id = id,
-                                                                                    .op = id,
-                                                                                    .kind = {},
-                                                                                    .after = {},
-                                                                                    .at = {},
-                                                                                    .stall = {},
-                                                                                    .memory = {},
-                                                                                    .where = {}});
+        program.instructions.insert(program.instructions.begin(),
+                                    KernelInstruction{.id = id,
+                                                      .op = std::string(group_start),
+                                                      .kind = {},
+                                                      .after = {},
+                                                      .at = {},
+                                                      .stall = {},
+                                                      .memory = {},
+                                                      .where = {}});
     }
     return kernel;
 }

@@ -11,8 +11,8 @@ namespace occupipe::analysis {
 bool groups_take_turns(const Launch& launch, int cores);
 
 // The kernel with an instruction `group_start` that all of a group's warps execute first and wait
-// for: from the end of the group before it until its stores have arrived, and until the device has
-// begun the next one. Models take what the very first groups of a launch wait off again.
+// for: until the stores of the group before it have arrived, and until the device has begun the
+// next one. Simulations take what the very first groups of a launch wait off again.
 Kernel with_group_start(Kernel kernel);
 
 }  // namespace occupipe::analysis

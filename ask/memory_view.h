@@ -3,8 +3,10 @@
 // costs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ask/memory_levels.h"
@@ -12,6 +14,9 @@
 #include "core/kernel.h"
 
 namespace occupipe::analysis {
+
+// Which share of an op's executions takes which Λ, in ascending order; shares sum to 1.
+using LatencyParts = std::vector<std::pair<double, Estimate>>;
 
 // One memory instruction of the kernel's text.
 struct MemoryRow {
@@ -35,6 +40,8 @@ struct PricedMemory {
     std::optional<double> conflict_degree;  // D
     // What is assumed or missing, and how to measure it; a sentence each.
     std::vector<std::string> said;
+    // Of ops whose executions find their data in different levels; absent: Λ is one number.
+    std::map<std::string, LatencyParts> latencies;
 };
 
 // From and to DRAM, of the mean warp [bytes]; absent where an instruction of global memory does not

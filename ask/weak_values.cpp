@@ -5,13 +5,16 @@
 
 #include <set>
 
+#include "core/instruction.h"
+
 namespace occupipe::analysis {
 
 std::vector<std::string> weak_values(const Kernel& kernel, const GpuProfile& profile) {
     std::vector<std::string> weak;
     std::set<std::string> ops;
-    for_each_instruction(kernel,
-                         [&](const KernelInstruction& instruction) { ops.insert(instruction.op); });
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        ops.emplace(without_part(instruction.op));
+    });
     const auto see = [&](const std::string& op, const char* symbol, const Estimate& estimate) {
         if (estimate.identifiable()) return;
         weak.push_back(

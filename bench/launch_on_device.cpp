@@ -45,7 +45,7 @@ LaunchedPlan launch_on_device(const std::string& device, const LaunchPlan& plan,
 LaunchTimes time_on_device(const std::string& device, const LaunchPlan& plan,
                            const LaunchToTime& launch, const std::string& machine_code) {
     const std::unique_ptr<PlanOnDevice> here = plan_on(device, plan, machine_code);
-    LaunchTimes times{.seconds = {}, .doubt = here->doubt()};
+    LaunchTimes times;
     for (const std::uint32_t bytes : launch.shared_bytes) {
         std::vector<double>& seconds = times.seconds.emplace_back();
         for (int i = 0; i < launch.repetitions; ++i) {
@@ -56,6 +56,7 @@ LaunchTimes time_on_device(const std::string& device, const LaunchPlan& plan,
             seconds.push_back(*one);
         }
     }
+    times.doubt = here->doubt();
     return times;
 }
 

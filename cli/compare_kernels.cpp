@@ -82,8 +82,10 @@ analysis::ComparedKernel side(const analysis::Ready& ready, const std::string& s
     const std::string& file = ready.source.file;
     for (const analysis::Note& note : notes)
         assumptions.push_back(fmt::format("{}: {}", file, analysis::text(note)));
+    Kernel kernel = told.priced->told;
+    kernel.launch = launch;
     return {.file = file,
-            .kernel = told.priced->told,
+            .kernel = std::move(kernel),
             .launch = launch,
             .sources = source_texts(ready.kernel(), file, source_folder)};
 }

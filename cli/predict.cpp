@@ -157,9 +157,9 @@ report::KernelPageMore more_of_page(const analysis::Question& question,
     return more;
 }
 
-analysis::Prepare pricing_of(const analysis::Ready& ready) {
-    return [&ready](const Kernel& told, const GpuProfile& drawn) {
-        analysis::PricedMemory priced = analysis::reprice(ready, told, drawn);
+analysis::Prepare pricing_of(const analysis::Ready& ready, const Launch& launch) {
+    return [&ready, launch](const Kernel& told, const GpuProfile& drawn) {
+        analysis::PricedMemory priced = analysis::reprice(ready, told, drawn, launch);
         return analysis::PreparedKernel{std::move(priced.kernel), std::move(priced.profile)};
     };
 }
@@ -182,7 +182,8 @@ void tell_intervals(analysis::Annotation& annotation, const analysis::Answer& an
     }
     if (priced(answer.ready, one))
         analysis::add_intervals(annotation, answer.ready.profile, one.priced->told, one.launch,
-                                simulation, draws, options.seed, pricing_of(answer.ready));
+                                simulation, draws, options.seed,
+                                pricing_of(answer.ready, answer.launches.front().launch));
     else
         analysis::add_intervals(annotation, one.profile(), one.kernel(), one.launch, simulation,
                                 draws, options.seed);
@@ -232,8 +233,9 @@ void predict(const Options& options) {
             throw InputError(
                 "--stalls, --timeline, --first-cycles, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
-        const Unprepared before{
-            .kernel = first.priced->told, .profile = ready.profile, .prepare = pricing_of(ready)};
+        const Unprepared before{.kernel = first.priced->told,
+                                .profile = ready.profile,
+                                .prepare = pricing_of(ready, first.launch)};
         why = explain(views, first.profile(), first.kernel(), first.launch,
                       model_options.simulation(), options.explain,
                       priced(ready, first) ? &before : nullptr);

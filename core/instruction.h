@@ -26,7 +26,13 @@ inline constexpr std::string_view issue_slot = "issue.slot";
 // of one where its lanes meet.
 inline constexpr std::string_view taken_branch = "branch";
 
-// Executed by no machine code: what a group waits for the place of one that has ended.
+// One instruction whose Λ is not the same for all warps is several ops: OP~~1, OP~~2, … What it is
+// called for people.
+constexpr std::string_view without_part(std::string_view op) { return op.substr(0, op.find("~~")); }
+
+// Executed by no machine code: what a group waits for the place of one that has ended. The first
+// instruction of each program has this id where it is one.
 inline constexpr std::string_view group_start = "group.start";
+inline constexpr std::string_view group_start_id = "~start";
 
 }  // namespace occupipe

@@ -266,6 +266,7 @@ Annotation annotate(const Kernel& kernel, const Launch& launch, const sim::Stall
         if (shares[p] == 0) continue;  // no warp of this launch
         count(kernel.warps[p].instructions, shares[p],
               [&](const KernelInstruction& node, double times) {
+                  if (node.id == group_start_id) return;  // nothing that the GPU executes
                   AnnotatedInstruction& one =
                       annotation.instructions[instructions.index(p, node.id)];
                   one.spent.executions_per_warp += times;

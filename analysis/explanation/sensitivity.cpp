@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/instruction.h"
 #include "core/parallel.h"
 #include "sim/problem.h"
 
@@ -18,13 +19,14 @@ namespace {
 
 constexpr double better = 0.1;
 
-// Ops of the kernel by name, in the order of the names: one of two kinds has two.
+// Ops of the kernel by name, in the order of the names: one of two kinds has two, one whose warps
+// differ has several.
 using OpsByName = std::map<std::string, std::vector<std::size_t>>;
 
 OpsByName used_ops(const Problem& problem) {
     OpsByName names;
     for (std::size_t op = 0; op < problem.kernel().ops.size(); ++op)
-        names[problem.kernel().ops[op].name].push_back(op);
+        names[std::string(without_part(problem.kernel().ops[op].name))].push_back(op);
     return names;
 }
 
@@ -49,6 +51,13 @@ struct Numbers {
     template <class Value>
     void set(const std::vector<std::size_t>& ops, Value OpTiming::*what, double value) {
         for (const std::size_t op : ops) timings[op].*what = value;
+    }
+    // Λ of all, whose mean was `before`, in proportion.
+    void set_latency(const std::vector<std::size_t>& ops, double before, double value) {
+        for (const std::size_t op : ops) {
+            std::optional<double>& own = timings[op].latency;
+            own = !own || *own == before ? value : *own * value / before;
+        }
     }
     Problem in(const Problem& problem) && {
         return problem.with(std::move(gpu), std::move(timings));
@@ -108,7 +117,7 @@ bool draw_numbers(Numbers& numbers, const Problem& problem, const GpuProfile& pr
         numbers.set(ops, &OpTiming::cpi, cpi.value);
         if (auto latency = timing.latency) {
             any |= draw(*latency, random);
-            numbers.set(ops, &OpTiming::latency, latency->value);
+            numbers.set_latency(ops, timing.latency->value, latency->value);
         }
         if (auto growth = timing.latency_growth) {
             any |= draw_below(*growth, cpi.value, random);
@@ -231,7 +240,10 @@ std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& 
         };
         const OpTiming& timing = problem.timings()[ops.front()];
         improve(" λ", &OpTiming::cpi, timing.cpi);
-        if (timing.latency) improve(" Λ", &OpTiming::latency, *timing.latency);
+        if (timing.latency)
+            change(entry.first + " Λ", [&](Numbers& numbers) {
+                numbers.set_latency(ops, *timing.latency, less(*timing.latency));
+            });
         if (timing.latency_growth) improve(" h", &OpTiming::latency_growth, *timing.latency_growth);
     }
     for (const std::size_t s : contended(problem))

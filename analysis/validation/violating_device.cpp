@@ -211,11 +211,11 @@ void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const Viola
                                             memory_view(kernel, device.gpu, {}).sizes, *device.ways,
                                             device.seed);
         }
-        const std::shared_ptr<const Priced> with = priced(on_device, std::move(kernel));
-        lacking[i] = with->lacking;
+        const Told with = at_launch(priced(on_device, std::move(kernel)), told.launch);
+        lacking[i] = with.priced->lacking;
         if (!lacking[i].empty()) return;
-        kernel = with->memory.kernel;
-        GpuProfile gpu = with->memory.profile;
+        kernel = with.kernel();
+        GpuProfile gpu = with.profile();
         // What stands in for other instructions has its unit's contention; the slot's unit has
         // none.
         if (device.skew > 0) {

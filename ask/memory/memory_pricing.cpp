@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "ask/memory/memory_costs.h"
-#include "ask/memory/warp_latencies.h"
 #include "ask/substitutes.h"
 #include "core/error.h"
 #include "core/instruction.h"
@@ -94,7 +93,7 @@ public:
             if (pricing_ == MemoryPricing::per_access) {
                 share_banks();
                 let_levels_overlap();
-                vary_latencies();
+                keep_latencies();
             }
         }
         for (auto& said : apply_stand_ins(result_.kernel, result_.profile))
@@ -261,12 +260,12 @@ private:
     }
 
     // Shared memory and the first level are the same banks: what goes through them for one keeps
-    // the other waiting.
+    // the other waiting, in turns, and so at most as long again.
     void share_banks() {
-        const double own = shared_cycles_;
-        if (own == 0 || busy_cycles_[0] == 0) return;
+        const double own = shared_cycles_, other = busy_cycles_[0];
+        if (own == 0 || other == 0) return;
         busy_cycles_[0] += own;
-        const double longer = busy_cycles_[0] / own;
+        const double longer = 1 + std::min(1.0, other / own);
         for (const std::size_t row : shared_rows_)
             result_.rows[row].cpi = result_.rows[row].cpi->times(longer);
         for (const Priced& one : priced_)
@@ -299,11 +298,10 @@ private:
                             most / sum));
     }
 
-    void vary_latencies() {
-        std::map<std::string, LatencyParts> by_op;
+    void keep_latencies() {
         for (const Priced& one : priced_)
-            if (!one.name.empty()) by_op[one.name] = one.latencies;
-        analysis::vary_latencies(result_.kernel, result_.profile, by_op);
+            if (!one.name.empty() && one.latencies.size() > 1)
+                result_.latencies[one.name] = one.latencies;
     }
 
     using Loads = std::map<LevelNumber, double>;  // cycles of each level [per execution]

@@ -12,6 +12,7 @@
 
 #include "bench/cuda/driver/session.h"
 #include "bench/device_code.h"
+#include "bench/harness/device_errors.h"
 #include "core/error.h"
 #include "core/files/launch_files.h"
 #include "isa/cubin.h"
@@ -91,6 +92,8 @@ public:
     }
 
     LaunchedPlan run() override {
+        until_.clear();
+        seconds_.reset();
         steps();
         LaunchedPlan done;
         for (const BufferPlan& one : plan_.buffers) done.buffers[one.name] = content(one.name);
@@ -99,6 +102,7 @@ public:
 
     std::optional<double> run_until(const std::string& kernel,
                                     std::uint32_t shared_bytes) override {
+        if (!reader_ && !reader_refused_) open_reader();
         until_ = kernel;
         until_shared_bytes_ = shared_bytes;
         seconds_.reset();
@@ -142,12 +146,14 @@ private:
     Bytes bytes_of_argument(const ArgumentPlan& argument) const;
     const isa::Kernel& kernel_of(const KernelLaunch& launch) const;
 
-    // Without it where the driver takes no PTX.
-    std::unique_ptr<Reader> open_reader() const {
+    // Without it where the driver takes no PTX, or memory is short.
+    void open_reader() {
         try {
-            return std::make_unique<Reader>(session_);
+            reader_ = std::make_unique<Reader>(session_);
+        } catch (const DeviceLost&) {
+            throw;
         } catch (const DeviceError&) {
-            return nullptr;
+            reader_refused_ = true;
         }
     }
 
@@ -156,7 +162,8 @@ private:
     isa::Cubin cubin_;
     Module module_;
     std::map<std::string, std::unique_ptr<DeviceBuffer>> buffers_;
-    std::unique_ptr<Reader> reader_ = open_reader();
+    std::unique_ptr<Reader> reader_;
+    bool reader_refused_ = false;
     std::string until_;  // the kernel whose first launch is timed; empty: all steps are taken
     std::uint32_t until_shared_bytes_ = 0;
     std::optional<double> seconds_;

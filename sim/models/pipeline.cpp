@@ -44,15 +44,6 @@ std::string limit_of(const Problem& problem, const SimulationResult& run, const 
     return least / run.cycles > busiest->utilisation ? "latency" : busiest->name;
 }
 
-// What the first groups of a launch wait for a place that nobody had [cycles]: no group begins
-// before, so that the whole run is so much later.
-double first_start(const Problem& problem) {
-    const auto& ops = problem.kernel().ops;
-    const auto start = std::ranges::find(ops, group_start, &ResolvedKernel::Op::name);
-    if (start == ops.end()) return 0;
-    return problem.timings()[static_cast<std::size_t>(start - ops.begin())].latency.value_or(0);
-}
-
 }  // namespace
 
 Prediction predict_pipeline(const Problem& problem, const ModelOptions& options) {
@@ -63,20 +54,19 @@ Prediction predict_pipeline(const Problem& problem, const ModelOptions& options)
         simulate(problem, options.simulation(), options.observers_of_run());
     if (!warps) warps = alone(problem, options);
     const Launch& launch = problem.launch();
-    const double cycles = run.cycles - first_start(problem);
     Prediction prediction;
     prediction.model = "pipeline";
     prediction.launch = launch;
     prediction.groups_per_core = run.groups;
-    prediction.cycles = cycles;
-    prediction.seconds = kernel_seconds(problem.gpu(), cycles, launch.groups);
+    prediction.cycles = run.cycles;
+    prediction.seconds = kernel_seconds(problem.gpu(), run.cycles, launch.groups);
     prediction.warps_per_cycle =
-        static_cast<double>(prediction.groups_per_core) * launch.group_warps / cycles;
+        static_cast<double>(prediction.groups_per_core) * launch.group_warps / run.cycles;
     prediction.cycles_per_run =
         static_cast<double>(launch.group_warps *
                             std::min<std::int64_t>(launch.concurrent_groups, run.groups)) /
         prediction.warps_per_cycle;
-    prediction.instructions_per_cycle = static_cast<double>(run.issued) / cycles;
+    prediction.instructions_per_cycle = static_cast<double>(run.issued) / run.cycles;
     prediction.bounds = run.bounds;
     prediction.limited_by = limit_of(problem, run, *warps);
     if (run.estimate) {

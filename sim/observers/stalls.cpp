@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/instruction.h"
+
 namespace occupipe::sim {
 namespace {
 
 std::string instruction_name(const CoreLayout& layout, const LoopProgram& program,
                              std::int32_t stream) {
     return fmt::format("{} ({})", program.ids[stream],
-                       layout.machine.ops[program.streams[stream].op].name);
+                       without_part(layout.machine.ops[program.streams[stream].op].name));
 }
 
 }  // namespace
@@ -42,6 +44,9 @@ std::string_view to_string(WaitReason reason) {
 void StallView::started(const CoreLayout& layout) {
     layout_ = layout;
     group_.assign(static_cast<std::size_t>(layout.slots), 0);
+    const LoopProgram& first = layout.programs.front().program;
+    start_ =
+        first.ids.front() == group_start_id ? layout.machine.ops[first.streams[0].op].latency : 0;
     ticks_.clear();
     first_.clear();
     std::size_t rows = 0;
@@ -57,7 +62,8 @@ void StallView::waited(const WaitEvent& event) {
         layout_.program(event.warp, group_[event.warp / layout_.group_warps]);
     auto& causes = ticks_[first_[program] + event.wait.stream.value_or(-1) + 1];
     const std::int32_t producer = event.wait.producer.value_or(-1);
-    const std::int64_t ticks = event.until - event.from;
+    const std::int64_t ticks = event.until - std::max(event.from, start_);
+    if (ticks <= 0) return;
     for (Cause& cause : causes)
         if (cause.reason == event.wait.reason && cause.producer == producer) {
             cause.ticks += ticks;

@@ -36,7 +36,7 @@ public:
     void started(const CoreLayout& layout) override;
     void group_started(const GroupEvent& event) override { group_[event.slot] = event.group; }
     void waited(const WaitEvent& event) override;
-    void ended(std::int64_t ticks) override { end_ = ticks; }
+    void ended(std::int64_t ticks) override { end_ = ticks - start_; }
 
     std::vector<StallRow> rows() const;  // the largest share first
     // Each program, reason and pair of ids once; they cover the time of all warp places.
@@ -61,7 +61,8 @@ private:
     std::map<Key, std::int64_t> by_key() const;
     StallRow row(const Key& key, double share) const;
 
-    CoreLayout layout_;  // a copy, which outlives the run
+    CoreLayout layout_;       // a copy, which outlives the run
+    std::int64_t start_ = 0;  // of groups that take turns: what the first ones do not wait
     std::int64_t end_ = 0;
     std::vector<std::int64_t> group_;        // per slot
     std::vector<std::size_t> first_;         // per program, into ticks_

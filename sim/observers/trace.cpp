@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "core/instruction.h"
 #include "sim/observers/lanes.h"
 
 namespace occupipe::sim {
@@ -118,7 +119,8 @@ std::string chrome_trace(const TimelineView& view, const Kernel& kernel) {
                 "{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{"
                 "\"op\":{},\"group\":{},\"instance\":{}{}}}}},\n",
                 json_text(name), process, track, begin / 1000, (end - begin) / 1000,
-                json_text(layout.machine.ops[program.program.streams[entry.stream].op].name),
+                json_text(std::string(without_part(
+                    layout.machine.ops[program.program.streams[entry.stream].op].name))),
                 entry.group, entry.instance, source);
         };
         event(warp_tracks, first_track[entry.warp] + static_cast<int>(lane_of[i]),

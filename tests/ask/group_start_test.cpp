@@ -69,7 +69,7 @@ TEST(GroupStart, WhatWaitsForNothingWaitsForIt) {
         ASSERT_EQ(program.instructions.size(), 4U);
         EXPECT_EQ(std::get<KernelInstruction>(program.instructions[0]).op, group_start);
         EXPECT_EQ(std::get<KernelInstruction>(program.instructions[1]).after,
-                  (std::vector<Dependence>{{std::string(group_start), 0}}));
+                  (std::vector<Dependence>{{std::string(group_start_id), 0}}));
         EXPECT_EQ(std::get<KernelInstruction>(program.instructions[2]).after,
                   (std::vector<Dependence>{{"a", 0}}));
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/files/files.h"
+#include "sim/launch_groups.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -24,10 +25,11 @@ GpuProfile profile() {
 }
 
 Kernel kernel_of(const std::string& instructions, const std::string& more = {}) {
-    return parse_kernel("format: occupipe-kernel/1\nname: k\n"
-                        "launch: {group_warps: 8, concurrent_groups: 2, groups: 16}\n" +
-                            more + "instructions:\n" + instructions,
-                        "k.yaml");
+    return parse_kernel(
+        "format: occupipe-kernel/1\nname: k\n"
+        "launch: {group_warps: 8, concurrent_groups: 2, groups: 16}\n" +
+            more + "instructions:\n" + instructions,
+        "k.yaml");
 }
 
 const std::string loaded = "  - {id: a, op: load}\n";
@@ -52,25 +54,51 @@ double mean(const std::vector<double>& values) {
 TEST(WarpLatencies, EachWarpHasTheLatencyOfItsPartOfTheExecutions) {
     Kernel kernel = kernel_of(loaded);
     GpuProfile timed = profile();
-    vary_latencies(kernel, timed, {{"load", {{0.75, {100}}, {0.25, {500}}}}});
+    vary_latencies(kernel, timed, {{"load", {{0.75, {100}}, {0.25, {500}}}}}, 8);
     std::vector<double> of = latencies(kernel, timed);
     std::ranges::sort(of);
     EXPECT_EQ(of, (std::vector<double>{100, 100, 100, 100, 100, 100, 500, 500}));
     for (const WarpProgram& program : kernel.warps) EXPECT_EQ(program.share, 0.125);
 }
 
-// A rare one is seen by some of the groups: a part of its time by all.
+// Whatever the size of a group, in equal parts.
 TEST(WarpLatencies, TheMeanStays) {
-    for (const double share : {0.01, 0.05, 0.3, 0.55}) {
+    for (const double share : {0.05, 0.3, 0.55})
+        for (const int group_warps : {2, 5, 8, 12, 32}) {
+            Kernel kernel = kernel_of(loaded);
+            GpuProfile timed = profile();
+            vary_latencies(kernel, timed,
+                           {{"load", {{0.2, {30}}, {0.8 - share, {200}}, {share, {600}}}}},
+                           group_warps);
+            const std::vector<double> of = latencies(kernel, timed);
+            EXPECT_EQ(of.size(), group_warps == 12 ? 6U : std::min(group_warps, 8));
+            EXPECT_NEAR(mean(of), 0.2 * 30 + (0.8 - share) * 200 + share * 600, 1e-9);
+            EXPECT_GT(std::ranges::max(of), 200);
+            for (const WarpProgram& program : kernel.warps)
+                EXPECT_EQ(program.share, 1.0 / static_cast<double>(of.size()));
+        }
+}
+
+TEST(WarpLatencies, OneWarpAndNumbersThatHaveNoPartsKeepTheMean) {
+    for (const int group_warps : {1, 11, 31}) {
         Kernel kernel = kernel_of(loaded);
         GpuProfile timed = profile();
-        vary_latencies(kernel, timed,
-                       {{"load", {{0.2, {30}}, {0.8 - share, {200}}, {share, {600}}}}});
-        const std::vector<double> of = latencies(kernel, timed);
-        EXPECT_EQ(of.size(), 8U);
-        EXPECT_NEAR(mean(of), 0.2 * 30 + (0.8 - share) * 200 + share * 600, 1e-9);
-        EXPECT_GT(std::ranges::max(of), 200);
+        vary_latencies(kernel, timed, {{"load", {{0.5, {100}}, {0.5, {300}}}}}, group_warps);
+        EXPECT_EQ(kernel, kernel_of(loaded));
     }
+}
+
+// 13/16 and 3/16 of eight warps are seven and one, and stay so.
+TEST(WarpLatencies, ProgramsKeepTheirWarps) {
+    Kernel kernel = kernel_of(loaded);
+    kernel.warps.front().share = 0.8125;
+    kernel.warps.push_back(kernel.warps.front());
+    kernel.warps.back().share = 0.1875;
+    GpuProfile timed = profile();
+    vary_latencies(kernel, timed, {{"load", {{0.5, {100}}, {0.5, {300}}}}}, 8);
+    ASSERT_EQ(kernel.warps.size(), 8U);
+    const std::vector<int> of = sim::assign_programs(kernel, 8);
+    EXPECT_EQ(std::ranges::count(of, 7), 1);
 }
 
 TEST(WarpLatencies, ALoopWithoutABarrierKeepsTheMean) {
@@ -80,19 +108,19 @@ TEST(WarpLatencies, ALoopWithoutABarrierKeepsTheMean) {
     Kernel kernel = without;
     GpuProfile timed = profile();
     const std::map<std::string, LatencyParts> parts = {{"load", {{0.5, {100}}, {0.5, {300}}}}};
-    vary_latencies(kernel, timed, parts);
+    vary_latencies(kernel, timed, parts, 8);
     EXPECT_EQ(kernel, without);
     EXPECT_EQ(timed, profile());
-    kernel = kernel_of(loop("    " + loaded + "    " + add +
-                            "      - {id: c, op: bar.sync, after: [b]}\n"));
-    vary_latencies(kernel, timed, parts);
+    kernel = kernel_of(
+        loop("    " + loaded + "    " + add + "      - {id: c, op: bar.sync, after: [b]}\n"));
+    vary_latencies(kernel, timed, parts, 8);
     EXPECT_EQ(kernel.warps.size(), 8U);
 }
 
 TEST(WarpLatencies, SlowWarpsOfOneLoadAreNotThoseOfTheNext) {
     Kernel kernel = kernel_of(loaded + "  - {id: b, op: load, after: [a]}\n");
     GpuProfile timed = profile();
-    vary_latencies(kernel, timed, {{"load", {{0.5, {100}}, {0.5, {300}}}}});
+    vary_latencies(kernel, timed, {{"load", {{0.5, {100}}, {0.5, {300}}}}}, 8);
     const std::vector<double> of = latencies(kernel, timed);
     int unlike = 0;
     for (std::size_t i = 0; i < of.size(); i += 2) unlike += of[i] != of[i + 1];
@@ -106,10 +134,10 @@ TEST(WarpLatencies, GroupsThatDifferKeepTheirPrograms) {
     kernel.groups = GroupKinds{.kinds = {{0, 0, 0, 0, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}},
                                .order = {{0, 15}, {1, 1}}};
     GpuProfile timed = profile();
-    vary_latencies(kernel, timed, {{"load", {{0.5, {100}}, {0.5, {300}}}}});
-    EXPECT_EQ(kernel.warps.size(), 16U);
-    EXPECT_EQ(kernel.groups->kinds[0], (std::vector<std::int32_t>{0, 1, 2, 3, 12, 13, 14, 15}));
-    EXPECT_EQ(kernel.groups->kinds[1], (std::vector<std::int32_t>{8, 9, 10, 11, 12, 13, 14, 15}));
+    vary_latencies(kernel, timed, {{"load", {{0.5, {100}}, {0.5, {300}}}}}, 8);
+    EXPECT_EQ(kernel.warps.size(), 8U);
+    EXPECT_EQ(kernel.groups->kinds[0], (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(kernel.groups->kinds[1], (std::vector<std::int32_t>{4, 5, 6, 7, 4, 5, 6, 7}));
     EXPECT_NO_THROW(validate(kernel));
 }
 
@@ -117,7 +145,7 @@ TEST(WarpLatencies, LevelsThatTakeTheSameMakeNoDifference) {
     const Kernel before = kernel_of(loaded);
     Kernel kernel = before;
     GpuProfile timed = profile();
-    vary_latencies(kernel, timed, {{"load", {{0.5, {200}}, {0.5, {204}}}}});
+    vary_latencies(kernel, timed, {{"load", {{0.5, {200}}, {0.5, {204}}}}}, 8);
     EXPECT_EQ(kernel, before);
 }
 
