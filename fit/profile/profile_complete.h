@@ -20,8 +20,8 @@ bool is_published(const GpuProfile& profile);
 
 // All that `measured` determines stays as it is. Instructions that it lacks, λ or Λ that it only
 // bounds or has not, scopes that it leaves open, memory levels, limits, overheads and AutoMatch's
-// numbers come from `published`, and keep their source. Throws InputError where the two are of different devices:
-// cores, warp size, compute capability.
+// numbers come from `published`, and keep their source. Throws InputError where the two are of
+// different devices: cores, warp size, compute capability.
 CompletedProfile complete_profile(const GpuProfile& measured, const GpuProfile& published);
 
 }  // namespace occupipe
