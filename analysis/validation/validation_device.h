@@ -33,13 +33,13 @@ inline constexpr double result_relative = 1e-3;
 std::string wrong_result(const RealDevice& device, const SuiteKernel& kernel,
                          const std::string& architecture, const CompileText& compile);
 
-// Cycles of the kernel's first launch in the launch file at each occupancy that shared memory can
-// choose (timed_launches): the median time of `repetitions` runs of the file, times `clock_hz`.
 struct DeviceTimes {
     std::vector<std::pair<Launch, double>> launches;
     std::string doubt;  // why they may be too long or too short; empty: none
 };
 
+// Cycles of the kernel's first launch in the launch file at each occupancy that shared memory can
+// choose (timed_launches): the median time of `repetitions` runs of the file, times `clock_hz`.
 DeviceTimes timed_on(const RealDevice& device, const ReadyKernel& ready, const std::string& size,
                      double clock_hz, int repetitions, const CompileText& compile);
 

@@ -26,20 +26,27 @@ void fill(std::optional<T>& to, const std::optional<T>& from) {
     if (!to) to = from;
 }
 
+// The subsystem of `other` that has most of the instructions of this one of `profile`; empty: it
+// has none of them.
+std::string counterpart(const GpuProfile& profile, const std::string& subsystem,
+                        const GpuProfile& other) {
+    std::map<std::string, int> votes;
+    for (const InstructionTiming& one : profile.instructions)
+        if (one.subsystem == subsystem)
+            if (const InstructionTiming* const there = other.find_instruction(one.name))
+                ++votes[there->subsystem];
+    const auto most =
+        std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+    return most == votes.end() ? std::string() : most->first;
+}
+
 // Scopes that the measurements leave open are those of the published unit that has most of a
 // subsystem's instructions.
 void fill_scopes(GpuProfile& out, const GpuProfile& published) {
     for (const Subsystem& open : GpuProfile(out).subsystems) {
         if (open.scope) continue;
-        std::map<std::string, int> votes;
-        for (const InstructionTiming& one : out.instructions)
-            if (one.subsystem == open.name)
-                if (const InstructionTiming* const other = published.find_instruction(one.name))
-                    ++votes[other->subsystem];
-        const auto most =
-            std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-        if (most != votes.end())
-            set_scope(out, open.name, published.find_subsystem(most->first)->scope);
+        const std::string unit = counterpart(out, open.name, published);
+        if (!unit.empty()) set_scope(out, open.name, published.find_subsystem(unit)->scope);
     }
 }
 
@@ -48,14 +55,8 @@ void fill_scopes(GpuProfile& out, const GpuProfile& published) {
 std::map<std::string, std::string> homes_of(GpuProfile& out, const GpuProfile& published) {
     std::map<std::string, std::string> homes;
     for (const Subsystem& unit : published.subsystems) {
-        std::map<std::string, int> votes;
-        for (const InstructionTiming& one : published.instructions)
-            if (one.subsystem == unit.name)
-                if (const InstructionTiming* const own = out.find_instruction(one.name))
-                    ++votes[own->subsystem];
-        const auto most =
-            std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-        homes[unit.name] = most == votes.end() ? unit.name : most->first;
+        const std::string own = counterpart(published, unit.name, out);
+        homes[unit.name] = own.empty() ? unit.name : own;
         if (out.find_subsystem(homes[unit.name]) == nullptr) out.subsystems.push_back(unit);
     }
     return homes;
