@@ -76,16 +76,15 @@ private:
 
 namespace {
 
-bool changes(const PricedMemory& memory, const Launch& launch) {
-    return !memory.latencies.empty() || (memory.profile.find_instruction(group_start) &&
-                                         groups_take_turns(launch, memory.profile.cores));
+bool waits_for_places(const PricedMemory& memory, const Launch& launch) {
+    return memory.profile.find_instruction(group_start) != nullptr &&
+           groups_take_turns(launch, memory.profile.cores);
 }
 
 // With the warps' own Λ, and the start of groups that take turns.
 PricedMemory launched(PricedMemory memory, const Launch& launch) {
     vary_latencies(memory.kernel, memory.profile, memory.latencies, launch.group_warps);
-    if (memory.profile.find_instruction(group_start) &&
-        groups_take_turns(launch, memory.profile.cores))
+    if (waits_for_places(memory, launch))
         memory.kernel = with_group_start(std::move(memory.kernel));
     return memory;
 }
@@ -97,10 +96,10 @@ class Launched {
 public:
     std::shared_ptr<const Priced> at(const std::shared_ptr<const Priced>& priced,
                                      const Launch& launch) {
-        if (!changes(priced->memory, launch)) return priced;
+        const bool waits = waits_for_places(priced->memory, launch);
+        if (!waits && priced->memory.latencies.empty()) return priced;
         const std::scoped_lock lock(mutex_);
-        std::shared_ptr<const Priced>& made =
-            made_[{launch.group_warps, groups_take_turns(launch, priced->memory.profile.cores)}];
+        std::shared_ptr<const Priced>& made = made_[{launch.group_warps, waits}];
         if (made) return made;
         const auto one = std::make_shared<Priced>(*priced);
         one->memory = launched(std::move(one->memory), launch);
