@@ -331,6 +331,23 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "ld.global.L1::no_allocate.u32", .step = "LD_GLOBAL_NA_U32($)",
               .sass = "LDG", .also = upper_half_of_addresses},
      .opencl = {.none = no_bypass}},
+    // What misses takes a place in the first-level cache, which the rows above pass by.
+    {.id = "ld.global.l2.u32.kept", .type = u32, .pattern = global_chase, .operands = {1, 0, 0},
+     .meaning = "32-bit load that misses the first-level cache, is kept there, and hits the second, "
+                "coalesced",
+     .walk = {.table = Table::second_level},
+     .cuda = {.ptx = "ld.global.u32", .step = "LD_GLOBAL_U32($)", .sass = "LDG",
+              .also = upper_half_of_addresses},
+     .opencl = {.none = walks_of_words_only}},
+    {.id = "ld.global.l2.u32.kept.stride32", .type = u32, .pattern = global_chase,
+     .operands = {1, 0, 0},
+     .meaning = "32-bit load that misses the first-level cache, is kept there, and hits the second, "
+                "every 32nd word (32 sectors in 32 lines)",
+     .walk = {.table = Table::second_level, .lane = "LANE * 32", .spread = 32},
+     .counters = {{{"sectors", 32}, {"lines", 32}}}, .lanes_matter = true,
+     .cuda = {.ptx = "ld.global.u32", .step = "LD_GLOBAL_U32($)", .sass = "LDG",
+              .also = upper_half_of_addresses},
+     .opencl = {.none = walks_of_words_only}},
     {.id = "ld.global.nc.u32", .type = u32, .pattern = global_chase, .operands = {1, 0, 0},
      .meaning = "32-bit load by the read-only (texture) path that hits the first-level cache",
      .walk = {.table = Table::first_level},
