@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
 #include "cli/options.h"
 #include "core/files/files.h"
 #include "report/text/text_table.h"
@@ -13,36 +18,46 @@
 namespace occupipe::cli {
 namespace {
 
-constexpr double small_share = 1e-3;  // of the warps' time
+constexpr std::size_t most_stalls = 15;  // rows of the table; --json has all
 
+// The reasons, and behind them the instructions that wait longest.
 void add_stalls(Explanation& out, const sim::StallView& view) {
+    const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
+    const std::vector<sim::StallRow> rows = view.rows();
+    std::map<std::string, double> by_reason;
     report::TextTable table{
         {"share", "because of", "waiting", "for"},
         {report::Align::right, report::Align::left, report::Align::left, report::Align::left},
         {}};
     out.json["stalls"] = nlohmann::ordered_json::array();
-    int few = 0;
-    double few_share = 0;
-    for (const sim::StallRow& row : view.rows()) {
+    double others = 0;
+    for (const sim::StallRow& row : rows) {
         const std::string reason(to_string(row.reason));
-        if (row.share < small_share) {
-            ++few;
-            few_share += row.share;
-        } else {
-            table.rows.push_back(
-                {fmt::format("{:.2f} %", 100 * row.share), reason, row.waiting, row.on});
-        }
+        by_reason[reason] += row.share;
+        if (table.rows.size() < most_stalls)
+            table.rows.push_back({percent(row.share), reason, row.waiting, row.on});
+        else
+            others += row.share;
         nlohmann::ordered_json entry = {{"share", row.share}, {"reason", reason}};
         if (!row.waiting.empty()) entry["waiting"] = row.waiting;
         if (!row.on.empty()) entry["for"] = row.on;
         out.json["stalls"].push_back(entry);
     }
-    if (few > 0)
-        table.rows.push_back({fmt::format("{:.2f} %", 100 * few_share),
-                              fmt::format("{} others, each below {:g} %", few, 100 * small_share),
-                              "", ""});
+    if (rows.size() > most_stalls)
+        table.rows.push_back({percent(others),
+                              fmt::format("{} others (--json)", rows.size() - most_stalls), "",
+                              ""});
+
+    report::TextTable sums{
+        {"share", "because of"}, {report::Align::right, report::Align::left}, {}};
+    std::vector<std::pair<double, std::string>> largest;
+    for (const auto& [reason, share] : by_reason) largest.emplace_back(share, reason);
+    std::ranges::sort(largest, std::greater());
+    for (const auto& [share, reason] : largest) sums.rows.push_back({percent(share), reason});
+
     out.text +=
-        "\nWhere the warps' time goes (issuing itself takes none):\n" + report::plain_text(table);
+        "\nWhere the warps' time goes (issuing itself takes none):\n" + report::plain_text(sums);
+    out.text += "\nBy instruction:\n" + report::plain_text(table);
 }
 
 void add_sensitivity(Explanation& out, const std::vector<analysis::Sensitivity>& rows) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -233,6 +235,26 @@ TEST_F(Extract, MachineCodeIsExplained) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, AllOf(HasSubstr("Where the warps' time goes"), HasSubstr("10 % better"),
                                HasSubstr("From the standard errors")));
+    // Reasons first, then the longest waits and the rest in one line: each sums to all.
+    const std::size_t reasons = run.out.find("Where the warps' time goes");
+    const std::size_t instructions = run.out.find("By instruction:");
+    ASSERT_NE(instructions, std::string::npos) << run.out;
+    const auto shares = [&](std::size_t from) {
+        std::vector<double> found;
+        std::istringstream lines(run.out.substr(from));
+        std::string line;
+        std::getline(lines, line);
+        while (std::getline(lines, line) && !line.empty())
+            if (line.find(" %") != std::string::npos) found.push_back(std::stod(line));
+        return found;
+    };
+    const auto sum = [](const std::vector<double>& all) {
+        return std::accumulate(all.begin(), all.end(), 0.0);
+    };
+    EXPECT_NEAR(sum(shares(reasons)), 100, 0.1) << run.out;
+    EXPECT_NEAR(sum(shares(instructions)), 100, 0.2) << run.out;
+    EXPECT_EQ(shares(instructions).size(), 16u);
+    EXPECT_THAT(run.out, HasSubstr(" others (--json)"));
 }
 
 // What is said of the kernel, as JSON; the kernel file beside it.
