@@ -264,11 +264,42 @@ Kernel all_of(const std::vector<LoadedKernel>& sources) {
     return kernel;
 }
 
+// Settings of λ or Λ that this kernel does not depend on, such as those of a row that a level of
+// memory is not priced by: another value leaves all that it executes as it is.
+Notes without_effect(const Ready& ready, const Told& told) {
+    const auto timings = [&](const ProfileChanges& changes) {
+        const Changed made = changed(ready.kernel(), *ready.given, changes, ready.memory);
+        const PricedMemory memory =
+            price_memory(told.mean->told, made.profile, ready.memory.pricing, ready.memory.caches);
+        std::vector<std::tuple<double, double>> all;
+        for_each_instruction(memory.kernel, [&](const KernelInstruction& one) {
+            if (const InstructionTiming* const timing = memory.profile.find_instruction(one.op))
+                all.emplace_back(timing->cpi.value, timing->latency ? timing->latency->value : 0);
+        });
+        return all;
+    };
+    Notes notes;
+    if (!ready.given) return notes;
+    const std::vector<std::string>& settings = ready.changes.what_ifs;
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+        const std::optional<std::string> other = another_value(settings[i]);
+        if (!other) continue;
+        ProfileChanges changes = ready.changes;
+        changes.what_ifs[i] = *other;
+        if (timings(changes) == timings(ready.changes))
+            notes.push_back({Kind::without_effect,
+                             fmt::format("{} has no effect: the kernel takes nothing from it",
+                                         settings[i].substr(0, settings[i].find('=')))});
+    }
+    return notes;
+}
+
 Ready ready_with(LoadedKernel source, Changed changed, const ProfileChanges& changes,
                  const MemoryQuestion& memory) {
     Ready one{.source = std::move(source),
               .profile = std::move(changed.profile),
               .offered = std::move(changed.offered),
+              .given = {},
               .changes = changes,
               .memory = memory,
               .notes = {}};
@@ -278,6 +309,12 @@ Ready ready_with(LoadedKernel source, Changed changed, const ProfileChanges& cha
     if (!one.follows()) one.priced = priced(one, one.kernel());
     if (one.follows() && !one.source.reuse) one.source.reuse = std::make_shared<KnownReuse>();
     return one;
+}
+
+std::shared_ptr<const GpuProfile> given_to_change(const GpuProfile& profile,
+                                                  const ProfileChanges& changes) {
+    if (changes.what_ifs.empty()) return nullptr;
+    return std::make_shared<const GpuProfile>(profile);
 }
 
 // What a model refuses, with the file: the model knows lines of it at most.
@@ -300,7 +337,9 @@ bool Ready::follows() const {
 Ready ready(LoadedKernel source, const GpuProfile& profile, const ProfileChanges& changes,
             const MemoryQuestion& memory) {
     Changed made = changed(*source.kernel, profile, changes, memory);
-    return ready_with(std::move(source), std::move(made), changes, memory);
+    Ready one = ready_with(std::move(source), std::move(made), changes, memory);
+    one.given = given_to_change(profile, changes);
+    return one;
 }
 
 ReadyTogether ready_together(const std::vector<LoadedKernel>& sources, const GpuProfile& profile,
@@ -308,8 +347,11 @@ ReadyTogether ready_together(const std::vector<LoadedKernel>& sources, const Gpu
     ReadyTogether all{.kernels = {}, .notes = {}, .all = all_of(sources)};
     Changed made = changed(all.all, profile, changes, memory);
     all.notes = std::exchange(made.notes, {});
-    for (const LoadedKernel& one : sources)
+    const auto given = given_to_change(profile, changes);
+    for (const LoadedKernel& one : sources) {
         all.kernels.push_back(ready_with(one, made, changes, memory));
+        all.kernels.back().given = given;
+    }
     return all;
 }
 
@@ -459,6 +501,7 @@ Notes notes_of(const Ready& ready, const Notes& fitted, const Told& told, const 
                                                  "their work",
                                                  made.launch.groups, 1e6 * begun)});
     add_notes(all, Kind::unused, unused_memory(model, run.behaviour));
+    add_notes(all, without_effect(ready, told));
     add_notes(all, too_short(ready, told.launch, made.cycles));
     std::ranges::stable_sort(all, {}, [](const Note& one) { return rank(one.kind); });
     return all;

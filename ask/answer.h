@@ -49,8 +49,9 @@ struct Priced {
 // A kernel and a profile that has been changed and completed for it.
 struct Ready {
     LoadedKernel source;
-    GpuProfile profile;  // before memory is priced
-    GpuProfile offered;  // before anything stood in for anything
+    GpuProfile profile;                       // before memory is priced
+    GpuProfile offered;                       // before anything stood in for anything
+    std::shared_ptr<const GpuProfile> given;  // before changes; null where there are none
     ProfileChanges changes;
     MemoryQuestion memory;
     Notes notes;  // of source and profile

@@ -33,8 +33,9 @@ struct Note {
         launch,  // its overhead is much of the time
         fetch,   // code that the instruction cache does not hold
         // What makes it doubtful.
-        weak,       // values that measurements did not determine
-        too_short,  // for the longest warp
+        weak,            // values that measurements did not determine
+        without_effect,  // a change that this kernel does not depend on
+        too_short,       // for the longest warp
         // Of the model.
         model,
         unused,
@@ -60,6 +61,7 @@ constexpr int rank(Note::Kind kind) {
         case Kind::too_short:
         case Kind::classes:
         case Kind::weak:
+        case Kind::without_effect:
         case Kind::of_class:
         case Kind::architecture:
         case Kind::fetch:

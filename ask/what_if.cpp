@@ -129,6 +129,14 @@ void set_clock(GpuProfile& profile, double clock_hz) {
     profile.clock_hz = clock_hz;
 }
 
+// What a row is over something, such as bank conflicts, changes with the row.
+void scale_tables(InstructionTiming& timing, std::optional<Estimate> TableRow::*quantity,
+                  double factor) {
+    for (ParameterTable& table : timing.tables)
+        for (TableRow& row : table.rows)
+            if (row.*quantity) row.*quantity = (row.*quantity)->times(factor);
+}
+
 // Returns what the profile had, in words.
 std::string change(const std::string& setting, const std::string& name, const std::string& value,
                    GpuProfile& profile) {
@@ -158,20 +166,38 @@ std::string change(const std::string& setting, const std::string& name, const st
                    "issue.schedulers, cores or clock_hz");
         InstructionTiming* timing = profile.find_instruction(name.substr(0, dot));
         if (!timing) refuse(setting, lacks(profile, name.substr(0, dot)));
-        const Estimate given{.value = positive_number(setting, value)};
+        const double given = positive_number(setting, value);
         if (quantity == "cpi") {
             before = was(timing->cpi);
-            timing->cpi = given;
+            scale_tables(*timing, &TableRow::cpi, given / timing->cpi.value);
+            timing->cpi = {.value = given};
         } else {
             before = was(timing->latency);
-            timing->latency = given;
+            if (timing->latency)
+                scale_tables(*timing, &TableRow::latency, given / timing->latency->value);
+            timing->latency = {.value = given};
             timing->latency_unknown.clear();
         }
     }
     return before;
 }
 
+// The row that a setting of λ or Λ is about; empty: it is of something else.
+std::string_view row_of(std::string_view setting) {
+    const std::string_view name = setting.substr(0, setting.find('='));
+    for (const std::string_view quantity : {".cpi", ".latency"})
+        if (name.ends_with(quantity)) return name.substr(0, name.size() - quantity.size());
+    return {};
+}
+
 }  // namespace
+
+std::optional<std::string> another_value(const std::string& setting) {
+    if (row_of(setting).empty()) return std::nullopt;
+    const std::size_t equals = setting.find('=');
+    return fmt::format("{}={}", setting.substr(0, equals),
+                       2 * positive_number(setting, setting.substr(equals + 1)));
+}
 
 std::vector<std::string> apply_uses(const std::vector<std::string>& settings, const Kernel& kernel,
                                     GpuProfile& profile) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,12 @@ std::vector<LackingOp> lacking_ops(const GpuProfile& profile, const Kernel& kern
 void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,
                      const GpuProfile& offered);
 
-// Applies every --set. Returns the assumptions in words: "fma.f32.cpi is set to 2, where the
-// profile has 0.25". Throws InputError naming what is wrong with one; also a name given twice.
+// The same setting of an instruction's λ or Λ with twice the value; absent: it sets something else.
+std::optional<std::string> another_value(const std::string& setting);
+
+// Applies every --set. λ or Λ of an instruction takes its tables along. Returns the assumptions in
+// words: "fma.f32.cpi is set to 2, where the profile has 0.25". Throws InputError naming what is
+// wrong with one; also a name given twice.
 std::vector<std::string> apply_what_ifs(const std::vector<std::string>& settings,
                                         GpuProfile& profile);
 

@@ -2,6 +2,7 @@
 // Prices of memory instructions by hand: shares of levels, sectors, passes, the paper's R and D.
 #include "ask/memory/memory_pricing.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -182,6 +183,27 @@ TEST(WhatIf, AnotherClockLeavesDeviceMemoryItsSeconds) {
     EXPECT_DOUBLE_EQ(profile.find_instruction("st.global.f32")->cpi.value, 7);
     EXPECT_DOUBLE_EQ(profile.find_instruction("ld.global.l2.u32")->cpi.value, 4);
     EXPECT_DOUBLE_EQ(profile.find_instruction("atom.global.add.u32")->cpi.value, 3);
+}
+
+// Bank conflicts are priced by the row's table, which a setting of the row moves.
+TEST(WhatIf, TakesTheTablesOfARowAlong) {
+    GpuProfile profile = with_rows();
+    InstructionTiming& row = *profile.find_instruction("ld.global.l2.u32");
+    const double cpi = row.cpi.value, latency = row.latency->value;
+    row.tables = {
+        {.over = "conflict_degree",
+         .note = {},
+         .rows = {{.at = 1, .cpi = Estimate{.value = 2}, .latency = Estimate{.value = 30}},
+                  {.at = 2, .cpi = Estimate{.value = 4}, .latency = std::nullopt}}}};
+    apply_what_ifs({fmt::format("ld.global.l2.u32.cpi={}", 3 * cpi),
+                    fmt::format("ld.global.l2.u32.latency={}", latency / 2)},
+                   profile);
+    const std::vector<TableRow>& rows =
+        profile.find_instruction("ld.global.l2.u32")->tables[0].rows;
+    EXPECT_DOUBLE_EQ(rows[0].cpi->value, 6);
+    EXPECT_DOUBLE_EQ(rows[1].cpi->value, 12);
+    EXPECT_DOUBLE_EQ(rows[0].latency->value, 15);
+    EXPECT_FALSE(rows[1].latency.has_value());
 }
 
 // 128 bytes a warp: what the second level of 4096 bytes still holds at the end was not written to

@@ -22,6 +22,7 @@ using cli::testing::ProgramRun;
 using cli::testing::run_program;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string recorded = "tests/kernels/recorded/sm_80/";
 
@@ -255,6 +256,23 @@ TEST_F(Extract, MachineCodeIsExplained) {
     EXPECT_NEAR(sum(shares(instructions)), 100, 0.2) << run.out;
     EXPECT_EQ(shares(instructions).size(), 16u);
     EXPECT_THAT(run.out, HasSubstr(" others (--json)"));
+}
+
+// A setting moves the prediction, or its reader is told that it does not.
+TEST_F(Extract, ASettingWithoutEffectIsNamed) {
+    const auto predicted = [&](const char* setting) {
+        return run_program({"predict", recorded + "matmul.cubin", "--launch",
+                            "tests/kernels/matmul.yaml", "--profile", "rtx-2080-ti", "--set",
+                            setting});
+    };
+    const ProgramRun shared = predicted("ld.shared.u32.cpi=80");
+    const ProgramRun global = predicted("ld.global.f32.latency=7");
+    ASSERT_EQ(shared.exit_code, 0) << shared.err;
+    ASSERT_EQ(global.exit_code, 0) << global.err;
+    EXPECT_THAT(shared.out + shared.err, Not(HasSubstr("has no effect")));
+    EXPECT_THAT(global.out + global.err,
+                HasSubstr("ld.global.f32.latency has no effect: the kernel takes nothing from it"));
+    EXPECT_NE(shared.out.substr(0, 400), global.out.substr(0, 400));  // the table
 }
 
 // What is said of the kernel, as JSON; the kernel file beside it.
