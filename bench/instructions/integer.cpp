@@ -186,7 +186,7 @@ constexpr CatalogueRow rows[] = {
      .meaning = "bit field extraction by registers",
      .cuda = {.ptx = "bfe.u32 %0, %0, %1, %2;", .sass = "SHF",
               .also = "field position and length are prepared and masked by further instructions",
-              .length = 4, .since = 75},
+              .length = 4, .since = 75, .most_chains = 4},
      .opencl = {.step = "$ = bitfield_extract_unsigned($, a, b); FENCE_32($)",
                 .extension = "cl_khr_extended_bit_ops", .also = extension_unseen}},
     {.id = "bfi.b32", .type = b32, .operands = {0x5bd1e995, 0, 12345},
@@ -306,7 +306,7 @@ constexpr CatalogueRow rows[] = {
      .meaning = "comparison of integers",
      .cuda = {.ptx = "{ .reg .pred p; setp.lt.s32 p, %0, %1; selp.b32 %0, %1, %2, p; }",
               .counted = "setp.lt.s32", .sass = "ISETP", .also = selection, .length = 2,
-              .since = 75},
+              .since = 75, .most_chains = 4},
      .opencl = {.step = "{ int m = a, n = b; FENCE_BOTH($, m); FENCE_BOTH($, n); $ = $ < m ? m : "
                         "n; FENCE_32($); }", .x86 = R"(cmov\w+)", .also = conditional_move}},
     // Instructions that do what took several before: Hopper's for dynamic programming (DPX), named as
