@@ -198,12 +198,12 @@ TEST(WhatIf, TakesTheTablesOfARowAlong) {
     apply_what_ifs({fmt::format("ld.global.l2.u32.cpi={}", 3 * cpi),
                     fmt::format("ld.global.l2.u32.latency={}", latency / 2)},
                    profile);
-    const std::vector<TableRow>& rows =
+    const std::vector<TableRow>& moved =
         profile.find_instruction("ld.global.l2.u32")->tables[0].rows;
-    EXPECT_DOUBLE_EQ(rows[0].cpi->value, 6);
-    EXPECT_DOUBLE_EQ(rows[1].cpi->value, 12);
-    EXPECT_DOUBLE_EQ(rows[0].latency->value, 15);
-    EXPECT_FALSE(rows[1].latency.has_value());
+    EXPECT_DOUBLE_EQ(moved[0].cpi->value, 6);
+    EXPECT_DOUBLE_EQ(moved[1].cpi->value, 12);
+    EXPECT_DOUBLE_EQ(moved[0].latency->value, 15);
+    EXPECT_FALSE(moved[1].latency.has_value());
 }
 
 // 128 bytes a warp: what the second level of 4096 bytes still holds at the end was not written to
