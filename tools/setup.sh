@@ -45,7 +45,7 @@ packages=(
     opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd
 )
 test_packages=(libgtest-dev libgmock-dev gnuplot-nox fonts-dejavu-core chromium)
-developer_packages=(clang-format clang-tidy shellcheck git)
+developer_packages=(clang-format clang-tidy-19 shellcheck git)
 match_packages=(clang-19 llvm-19 llvm-19-dev)
 opencl_c_packages=(clang-19 libclc-19 libclc-19-dev)
 wheel_packages=(python3-pip)
