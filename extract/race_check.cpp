@@ -44,17 +44,22 @@ void RaceCheck::barrier(bool all) {
 }
 
 void RaceCheck::find_race(const Users& others, bool reads, std::uint32_t key,
-                          std::uint32_t instruction) {
+                          std::uint32_t instruction, int lane) {
     for (std::size_t i = 0; i < others.key.size(); ++i) {
         if (!is_of_phase(others.key[i]) || others.key[i] == key) continue;
         const std::size_t other = others.instruction[i];
-        races_.insert(reads ? Race{instruction, other} : Race{other, instruction});
+        RaceSeen& seen = races_[reads ? Race{instruction, other} : Race{other, instruction}];
+        if (++seen.count == 1) {
+            seen.warp = key % warps;
+            seen.lane = lane;
+            seen.reads = reads;
+        }
         return;
     }
 }
 
-inline void RaceCheck::note(Place& place, bool reads, std::uint32_t key,
-                            std::uint32_t instruction) {
+inline void RaceCheck::note(Place& place, bool reads, std::uint32_t key, std::uint32_t instruction,
+                            int lane) {
     Users& own = reads ? place.reads : place.writes;
     if (own.key[0] != key && own.key[1] != key) {
         const std::size_t free = is_of_phase(own.key[0]) ? 1 : 0;
@@ -64,7 +69,7 @@ inline void RaceCheck::note(Place& place, bool reads, std::uint32_t key,
         }
     }
     const Users& others = reads ? place.writes : place.reads;
-    if (is_of_phase(others.key[0])) find_race(others, reads, key, instruction);
+    if (is_of_phase(others.key[0])) find_race(others, reads, key, instruction, lane);
 }
 
 void RaceCheck::access(std::uint32_t warp, std::size_t instruction,
@@ -82,7 +87,7 @@ void RaceCheck::access(std::uint32_t warp, std::size_t instruction,
         if (end >= most) return;
         if (end >= places_.size()) places_.resize(end + 1, Place{});
         for (std::uint64_t at = address >> shift; at <= end; ++at)
-            note(places_[at], reads, key, static_cast<std::uint32_t>(instruction));
+            note(places_[at], reads, key, static_cast<std::uint32_t>(instruction), lane);
     });
 }
 
