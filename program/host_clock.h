@@ -4,11 +4,13 @@
 // runtime is at work; then it goes on by the predicted time that the host has waited for.
 #pragma once
 
+#include <cstdint>
+
 extern "C" {
-// Of libhost_clock.so; nullptr: it is not loaded.
-[[gnu::weak]] void occupipe_clock_stop();
-// `seconds`: by which it is later than when it stopped.
-[[gnu::weak]] void occupipe_clock_go_on(double seconds);
+// Of libhost_clock.so; nullptr: it is not loaded. Returns what CLOCK_MONOTONIC shows, in ns.
+[[gnu::weak]] std::int64_t occupipe_clock_stop();
+// `later`: ns, by which it is later than when it stopped.
+[[gnu::weak]] void occupipe_clock_go_on(std::int64_t later);
 }
 
 namespace occupipe::program {

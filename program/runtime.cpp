@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -84,7 +85,6 @@ Runtime::Runtime() {
                 "--clock predicted: the environment has no LD_PRELOAD of it any more, so that "
                 "this process's timers show the machine's time");
         }
-        left_at_ = real_seconds();
     } catch (const std::exception& error) {
         why_no_device_ = error.what();
     }
@@ -366,15 +366,15 @@ void Runtime::copied_bytes(const void* to, const void* from, std::size_t size) {
 
 void Runtime::enter() {
     if (!settings_.predicted_clock || entered_++ > 0) return;
-    occupipe_clock_stop();
-    host_clock_ += real_seconds() - left_at_;
+    const std::int64_t now = occupipe_clock_stop();
+    if (!clock_origin_) clock_origin_ = now;
+    host_clock_ = std::max(host_clock_, 1e-9 * static_cast<double>(now - *clock_origin_));
     entered_at_ = host_clock_;
 }
 
 void Runtime::leave() {
     if (!settings_.predicted_clock || --entered_ > 0) return;
-    left_at_ = real_seconds();
-    occupipe_clock_go_on(host_clock_ - entered_at_);
+    occupipe_clock_go_on(std::llround(1e9 * (host_clock_ - entered_at_)));
 }
 
 Stream* Runtime::stream(void* handle) {

@@ -208,9 +208,9 @@ private:
     std::uint64_t stream_numbers_ = 0;  // given so far
     // What the host has waited for; where its own clock is predicted, with the time of its own.
     double host_clock_ = 0;
-    int entered_ = 0;        // calls, one in the other
-    double entered_at_ = 0;  // on host_clock_
-    double left_at_ = 0;     // on this machine's clock
+    int entered_ = 0;                           // calls, one in the other
+    double entered_at_ = 0;                     // on host_clock_
+    std::optional<std::int64_t> clock_origin_;  // ns, where host_clock_ was 0
     // What is known of a shape: launches that were predicted, with unlike amounts of work.
     struct KnownLaunch {
         std::size_t number = 0;  // in the journal

@@ -48,16 +48,17 @@ bool is_of_the_wall(clockid_t id) {
 
 extern "C" {
 
-void occupipe_clock_stop() {
+std::int64_t occupipe_clock_stop() {
     ++turn;
     stood_at = real_ns();
     stands = true;
     ++turn;
+    return stood_at - lag;
 }
 
-void occupipe_clock_go_on(double seconds) {
+void occupipe_clock_go_on(std::int64_t later) {
     ++turn;
-    lag = lag + real_ns() - stood_at - static_cast<std::int64_t>(seconds * 1e9);
+    lag = lag + real_ns() - stood_at - later;
     stands = false;
     ++turn;
 }
@@ -72,7 +73,6 @@ int clock_gettime(clockid_t id, timespec* time) noexcept {
 
 int gettimeofday(timeval* time, void* zone) noexcept {
     if (zone != nullptr) syscall(SYS_gettimeofday, nullptr, zone);
-    if (time == nullptr) return 0;
     timespec now{};
     const int failed = clock_gettime(CLOCK_REALTIME, &now);
     if (failed == 0) *time = {.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};

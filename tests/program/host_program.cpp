@@ -98,7 +98,7 @@ bool clocks_are_predicted() {
                 predicted, steady_taken, day_taken, launched, real_taken);
     const double own = real_taken / 4;  // far less is the host's own
     const auto is_predicted = [&](double taken) {
-        return taken > predicted - 2e-6 && taken < predicted + own;
+        return taken > predicted - 1e-6 && taken < predicted + own;
     };
     return is_predicted(steady_taken) && is_predicted(day_taken) && launched < own &&
            std::abs(static_cast<double>(std::time(nullptr)) - day_seconds()) < 1.5;
