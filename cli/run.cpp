@@ -252,15 +252,7 @@ Limit limit_of(const Request& request) {
 
 program::OnError on_error_of(const Request& request) {
     if (request.on_error.empty()) return program::OnError::as_cuda;
-    if (request.on_error == "stop") return program::OnError::stop;
-    if (request.on_error == "report") return program::OnError::report;
-    throw InputError(fmt::format("--on-error {}: is neither stop nor report", request.on_error));
-}
-
-bool has_predicted_clock(const Request& request) {
-    if (!request.clock.empty() && request.clock != "predicted")
-        throw InputError(fmt::format("--clock {}: only 'predicted' is known", request.clock));
-    return !request.clock.empty();
+    return request.on_error == "stop" ? program::OnError::stop : program::OnError::report;
 }
 
 void write_results(const Request& request, const program::Journals& journals,
@@ -289,7 +281,7 @@ void run_program(const Request& request) {
     settings.every_launch = request.all;
     settings.on_error = on_error_of(request);
     settings.check = request.check;
-    settings.predicted_clock = has_predicted_clock(request);
+    settings.predicted_clock = !request.clock.empty();
     settings.trace = !request.output.empty();
     settings.launch_instructions = static_cast<std::uint64_t>(limit.count.value_or(0));
     const std::string& name = request.words.front();
@@ -349,18 +341,19 @@ void add_run(const Command& app) {
     command.add_flag("--all", request->all,
                      "Predict every launch, not the first of each kernel and shape alone");
     command
-        .add_option(
-            "--on-error", request->on_error,
-            "A memory error ends the program (stop), or is left out and reported (report).\n"
-            "Default: it ends its kernel, and the program gets CUDA's error")
-        .type_name("stop|report");
+        .add_option("--on-error", request->on_error,
+                    "A memory error ends the program (stop), or is left out and listed\n"
+                    "(report). Default: it ends its kernel, and the program gets CUDA's error")
+        .type_name("stop|report")
+        .check(one_of({"stop", "report"}));
     command.add_flag("--check", request->check,
                      "Report reads of memory that nothing has written, and races");
     command
         .add_option("--clock", request->clock,
-                    "predicted: the program's own timers (clock_gettime, std::chrono, …) show\n"
-                    "predicted time where it waits for the GPU")
-        .type_name("predicted");
+                    "The program's own timers (clock_gettime, std::chrono, …) show predicted\n"
+                    "time where it waits for the GPU")
+        .type_name("predicted")
+        .check(one_of({"predicted"}));
     command
         .add_option("--limit", request->limit,
                     "End the program after so many seconds (60s), or a launch after so many\n"

@@ -81,13 +81,19 @@ void RaceCheck::access(std::uint32_t warp, std::size_t instruction,
     const std::uint32_t shift = granule_ == 1 ? 0 : 2;
     // What lies beyond any group's memory is refused by the access itself.
     constexpr std::uint64_t most = std::uint64_t{1} << 20;
+    // Many lanes read the same; where there is no race, the next one does nothing new.
+    std::uint64_t done = 0;
+    bool is_done = false;
     isa::each_of(access.active, [&](int lane) {
         const std::uint64_t address = access.addresses[lane];
+        if (is_done && address == done) return;
         const std::uint64_t end = (address + access.bytes - 1) >> shift;
         if (end >= most) return;
         if (end >= places_.size()) places_.resize(end + 1, Place{});
         for (std::uint64_t at = address >> shift; at <= end; ++at)
             note(places_[at], reads, key, static_cast<std::uint32_t>(instruction), lane);
+        done = address;
+        is_done = races_.empty();
     });
 }
 

@@ -139,9 +139,8 @@ void ShadowMemory::begin_launch(std::uint64_t groups, std::uint32_t granule) {
         BufferShadow& one = buffers_[address];
         one.buffer = &buffer;
         const std::uint64_t granules = (buffer.size + granule - 1) / granule;
-        if (!restart && one.writers.size() >= granules) continue;
-        one.writers = ZeroPages<std::uint32_t>(granules);
-        one.readers = ZeroPages<std::uint32_t>(granules);
+        if (restart || one.users.size() < 2 * granules)
+            one.users = ZeroPages<std::uint32_t>(2 * granules);
     }
 }
 
@@ -150,11 +149,11 @@ ShadowMemory::Others ShadowMemory::read(BufferShadow& in, std::uint64_t begin, s
     const auto number = static_cast<std::uint32_t>(base_ + 1 + group);
     Others others;
     for (std::uint64_t i = begin; i < end; ++i) {
-        const std::uint32_t wrote = in.writers.get(i);
+        const std::uint32_t wrote = in.users.get(2 * i);
         others.wrote = others.wrote || (is_of_launch(wrote) && wrote != number);
-        const std::uint32_t read = in.readers.get(i);
+        const std::uint32_t read = in.users.get(2 * i + 1);
         if (read == number || (is_of_launch(read) && (read & several) != 0)) continue;
-        in.readers.set(i, is_of_launch(read) ? read | several : number);
+        in.users.set(2 * i + 1, is_of_launch(read) ? read | several : number);
     }
     return others;
 }
@@ -164,10 +163,10 @@ ShadowMemory::Others ShadowMemory::write(BufferShadow& in, std::uint64_t begin, 
     const auto number = static_cast<std::uint32_t>(base_ + 1 + group);
     Others others;
     for (std::uint64_t i = begin; i < end; ++i) {
-        std::uint32_t wrote = in.writers.get(i);
-        if (wrote != number) wrote = in.writers.exchange(i, number);
+        std::uint32_t wrote = in.users.get(2 * i);
+        if (wrote != number) wrote = in.users.exchange(2 * i, number);
         others.wrote = others.wrote || (is_of_launch(wrote) && wrote != number);
-        const std::uint32_t read = in.readers.get(i);
+        const std::uint32_t read = in.users.get(2 * i + 1);
         others.read = others.read || (is_of_launch(read) && read != number);
     }
     return others;

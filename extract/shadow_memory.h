@@ -62,9 +62,9 @@ struct BufferShadow {
     const isa::GlobalMemory::Buffer* buffer = nullptr;
     bool all_written = true;
     WrittenBytes written;  // where not all is
-    // By granule: the number of the group that wrote it last, of the first one that read it, and
-    // whether another one did.
-    ZeroPages<std::uint32_t> writers, readers;
+    // By granule, side by side: the number of the group that wrote it last; that of the first one
+    // that read it, and whether another one did.
+    ZeroPages<std::uint32_t> users;
 
     bool holds(std::uint64_t address, std::uint64_t size) const {
         return address >= buffer->address && size <= buffer->size &&
@@ -105,7 +105,7 @@ public:
     std::uint32_t granule() const { return granule_; }
 
 private:
-    // In `readers`: more than one.
+    // Of a reader: others read it, too.
     static constexpr std::uint32_t several = std::uint32_t{1} << 31;
     bool is_of_launch(std::uint32_t number) const { return (number & ~several) > base_; }
 

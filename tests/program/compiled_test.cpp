@@ -258,7 +258,7 @@ TEST_P(ProgramCompiled, HasNothingThatCheckFinds) {
         GetParam() == "threads" ? "-cudart shared -Xcompiler -fopenmp" : shared;
     const std::string& path = compiled().path(GetParam(), options);
     if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
-    const ProgramRun made = run(path, {}, {"--check", "--on-error", "report"});
+    const ProgramRun made = run(path, {}, {"--check"});
     EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
 }
 

@@ -129,8 +129,9 @@ TEST(ProgramRun, ATraceHasATrackForEachStream) {
     std::vector<std::string> names;
     double end = 0;
     for (const auto& event : trace["traceEvents"]) {
-        if (event["ph"] == "M" && event["name"] == "thread_name")
+        if (event["ph"] == "M" && event["name"] == "thread_name") {
             EXPECT_EQ(event["args"]["name"], "default stream");
+        }
         if (event["ph"] != "X") continue;
         names.push_back(event["name"]);
         EXPECT_EQ(event["tid"], 0);
@@ -140,11 +141,11 @@ TEST(ProgramRun, ATraceHasATrackForEachStream) {
     }
     EXPECT_EQ(names, (std::vector<std::string>{"host to device", "sums", "device to host"}));
     const auto launches = nlohmann::json::parse(read_text_file(kept / "launches.json"));
-    for (const auto& event : trace["traceEvents"])
-        if (event["name"] == "sums") {
-            EXPECT_DOUBLE_EQ(event["dur"].get<double>() * 1e-6,
-                             launches["kernels"][0]["predictions"][0]["seconds"].get<double>());
-        }
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["name"] != "sums") continue;
+        EXPECT_DOUBLE_EQ(event["dur"].get<double>() * 1e-6,
+                         launches["kernels"][0]["predictions"][0]["seconds"].get<double>());
+    }
 }
 
 TEST(ProgramRun, WhatIsNotThereIsRefusedByName) {
@@ -253,9 +254,9 @@ TEST(ProgramRun, BadInputIsRefusedBeforeAnythingRuns) {
         {{"--profile", "gtx-1060", "--", host}, "is not executed"},
         {{"--profile", "no-such-gpu", "--", host}, "no-such-gpu"},
         {{"--profile", turing, "--limit", "soon", "--", host}, "soon"},
-        {{"--profile", turing, "--on-error", "ignore", "--", host}, "neither stop nor report"},
+        {{"--profile", turing, "--on-error", "ignore", "--", host}, "ignore not in {stop,report}"},
         {{"--profile", turing, "--on-error", "", "--", host}, "--on-error"},
-        {{"--profile", turing, "--clock", "real", "--", host}, "only 'predicted' is known"},
+        {{"--profile", turing, "--clock", "real", "--", host}, "real not in {predicted}"},
         {{"--profile", turing, "--check=often", "--", host}, "--check"},
         {{"--profile", turing, "--json", text, "--", host}, "exists already"},
         {{"--profile", turing}, "program is required"},
