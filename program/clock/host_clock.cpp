@@ -6,42 +6,37 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
-#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
+constexpr clockid_t clocks = 16;  // those of the system have lower numbers
 
 // A writer makes `turn` odd while it changes the others; a reader tries again.
 std::atomic<std::uint64_t> turn = 0;
-std::atomic<std::int64_t> lag = 0;  // ns that the clock is behind the real one, while it goes
+std::atomic<bool> has_stood = false;  // before, all clocks are the real ones
 std::atomic<bool> stands = false;
+std::atomic<std::int64_t> lag = 0;       // ns that CLOCK_MONOTONIC is behind, while it goes
 std::atomic<std::int64_t> stood_at = 0;  // real ns, where it stands
+// By which others are ahead of it, ns.
+std::array<std::atomic<std::int64_t>, clocks> ahead;
 
 std::int64_t to_ns(const timespec& time) { return time.tv_sec * second + time.tv_nsec; }
 
-std::int64_t real_ns() {
+std::int64_t real_ns(clockid_t id = CLOCK_MONOTONIC) {
     timespec now{};
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    syscall(SYS_clock_gettime, id, &now);
     return to_ns(now);
 }
 
-// By how much any clock is behind.
-std::int64_t lag_now() {
-    for (;;) {
-        const std::uint64_t before = turn.load();
-        const std::int64_t going = lag.load(), from = stood_at.load();
-        const bool still = stands.load();
-        if (before % 2 == 0 && turn.load() == before)
-            return still ? going + real_ns() - from : going;
-    }
-}
-
-// Of processes and threads: how long they were at work.
+// Processor time goes on as ever.
 bool is_of_the_wall(clockid_t id) {
-    return id >= 0 && id != CLOCK_PROCESS_CPUTIME_ID && id != CLOCK_THREAD_CPUTIME_ID;
+    return id >= 0 && id < clocks && id != CLOCK_PROCESS_CPUTIME_ID &&
+           id != CLOCK_THREAD_CPUTIME_ID;
 }
 
 }  // namespace
@@ -50,6 +45,13 @@ extern "C" {
 
 std::int64_t occupipe_clock_stop() {
     ++turn;
+    if (!has_stood) {
+        for (clockid_t id = 0; id < clocks; ++id) {
+            const std::int64_t before = real_ns();
+            ahead[static_cast<std::size_t>(id)] = real_ns(id) - before;
+        }
+        has_stood = true;
+    }
     stood_at = real_ns();
     stands = true;
     ++turn;
@@ -66,9 +68,16 @@ void occupipe_clock_go_on(std::int64_t later) {
 int clock_gettime(clockid_t id, timespec* time) noexcept {
     const auto failed = static_cast<int>(syscall(SYS_clock_gettime, id, time));
     if (failed != 0 || !is_of_the_wall(id)) return failed;
-    const std::int64_t shown = to_ns(*time) - lag_now();
-    *time = {.tv_sec = shown / second, .tv_nsec = shown % second};
-    return 0;
+    for (;;) {
+        const std::uint64_t before = turn;
+        const bool is_real = !has_stood;
+        const std::int64_t monotonic = (stands ? stood_at.load() : real_ns()) - lag;
+        if (before % 2 != 0 || turn != before) continue;
+        if (is_real) return 0;
+        const std::int64_t shown = monotonic + ahead[static_cast<std::size_t>(id)];
+        *time = {.tv_sec = shown / second, .tv_nsec = shown % second};
+        return 0;
+    }
 }
 
 int gettimeofday(timeval* time, void* zone) noexcept {
