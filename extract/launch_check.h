@@ -32,7 +32,7 @@ struct FoundDefect {
     Defect defect = Defect::unwritten_global;
     std::size_t instruction = 0;
     std::size_t other = 0;    // of a race in shared memory: the other one; else the same
-    std::uint64_t count = 0;  // accesses of threads
+    std::uint64_t count = 0;  // accesses of threads; RaceSeen's of a race in shared memory
     // Of the first group that it was found in: kernel, place, group, thread, what it does.
     std::string text;
 };

@@ -25,7 +25,7 @@ struct Race {
 
 // How a race was come upon: by the lane of a warp that reads or writes behind the other.
 struct RaceSeen {
-    std::uint64_t count = 0;  // of lanes
+    std::uint64_t count = 0;  // words of lanes; bytes where the code has narrower accesses
     std::uint32_t warp = 0;   // of the first
     int lane = 0;
     bool reads = false;
