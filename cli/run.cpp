@@ -52,20 +52,28 @@ constexpr const char* about =
     "Accesses outside of memory, misaligned ones and those of freed memory are reported with "
     "kernel,\n"
     "source line and thread, and become the error that CUDA has for them.\n"
-    "Exit code: the program's own; 128 + N where signal N ended it.\n"
+    "--on-error stop ends the program at the first one, with exit code 1; --on-error report "
+    "leaves\n"
+    "such accesses out and goes on. --check also looks for reads of what nothing has written and "
+    "for\n"
+    "races. What these two find is listed behind the table.\n"
+    "Exit code: the program's own, but 1 where that is 0 and something was found; 128 + N where\n"
+    "signal N ended it.\n"
     "docs/how-to/run-program.md is a walk through it.";
 
 constexpr const char* examples =
     "nvcc -cudart shared -lineinfo heat.cu -o heat\n"
     "occupipe run --profile rtx-3080 -- ./heat 1000\n"
+    "occupipe run --profile rtx-3080 --on-error report --check -- ./heat 10\n"
     "occupipe run --profile a100 --profile rtx-4090 -o heat-run -- ./heat 1000\n"
     "occupipe run --profile rtx-3080 --limit 60s --json heat.json -- ./heat 100000";
 
 struct Request {
     std::vector<std::string> profiles;
     std::vector<std::string> words;
-    std::string output, json, limit;
+    std::string output, json, limit, on_error, clock;
     bool all = false;
+    bool check = false;
     bool force = false;
 };
 
@@ -149,11 +157,17 @@ extern "C" void note_signal(int signal) { interrupted_by = signal; }
 
 class Child {
 public:
-    Child(const fs::path& path, const Request& request, const fs::path& folder, bool preload) {
+    // `loaded`: libraries of the runtime's folder that come before all others.
+    Child(const fs::path& path, const Request& request, const fs::path& folder,
+          const std::vector<std::string>& loaded) {
         const fs::path library = runtime_folder();
         const std::string search = with_first("LD_LIBRARY_PATH", library.string(), ':');
-        const std::string loaded =
-            with_first("LD_PRELOAD", (library / "libcudart.so.13").string(), ' ');
+        std::string preload;
+        for (const std::string& one : loaded) preload += (library / one).string() + " ";
+        if (!preload.empty()) {
+            preload.pop_back();
+            preload = with_first("LD_PRELOAD", preload, ' ');
+        }
         std::vector<char*> words;
         for (const std::string& one : request.words)
             words.push_back(const_cast<char*>(one.c_str()));
@@ -172,7 +186,7 @@ public:
             setpgid(0, 0);
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             setenv("LD_LIBRARY_PATH", search.c_str(), 1);
-            if (preload) setenv("LD_PRELOAD", loaded.c_str(), 1);
+            if (!preload.empty()) setenv("LD_PRELOAD", preload.c_str(), 1);
             setenv(program::folder_variable, folder.c_str(), 1);
             execv(path.c_str(), words.data());
             const int why = errno;
@@ -236,6 +250,11 @@ Limit limit_of(const Request& request) {
     return parse_limit(request.limit, "warp-instructions of one launch");
 }
 
+program::OnError on_error_of(const Request& request) {
+    if (request.on_error.empty()) return program::OnError::as_cuda;
+    return request.on_error == "stop" ? program::OnError::stop : program::OnError::report;
+}
+
 void write_results(const Request& request, const program::Journals& journals,
                    const fs::path& folder) {
     std::fflush(stdout);
@@ -243,12 +262,14 @@ void write_results(const Request& request, const program::Journals& journals,
         fmt::print("{}", report::to_json(journals));
     else
         tell("\n" + report::to_text(journals));
+    tell(report::findings_text(journals));
     if (!request.json.empty() && request.json != "-")
         write_text_file(request.json, report::to_json(journals),
                         request.force ? Overwrite::yes : Overwrite::no);
     if (request.output.empty()) return;
     write_text_file(folder / "launches.json", report::to_json(journals), Overwrite::yes);
     write_text_file(folder / "launches.csv", report::to_csv(journals), Overwrite::yes);
+    write_text_file(folder / "trace.json", report::to_trace(journals), Overwrite::yes);
 }
 
 void run_program(const Request& request) {
@@ -258,6 +279,10 @@ void run_program(const Request& request) {
         settings.profiles.push_back(analysis::named_profile(name));
     program::device_facts(settings.profiles.front());  // or says why it cannot be the device
     settings.every_launch = request.all;
+    settings.on_error = on_error_of(request);
+    settings.check = request.check;
+    settings.predicted_clock = !request.clock.empty();
+    settings.trace = !request.output.empty();
     settings.launch_instructions = static_cast<std::uint64_t>(limit.count.value_or(0));
     const std::string& name = request.words.front();
     const fs::path path = program::find_program(name);
@@ -274,17 +299,26 @@ void run_program(const Request& request) {
             fmt::format("--json {}: exists already; --force replaces it", request.json));
     const RunFolder folder(request.output, request.force);
     program::write_settings(folder.path(), settings);
-    const Child child(path, request, folder.path(), executable.fixed_search);
+    std::vector<std::string> loaded;
+    if (settings.predicted_clock) loaded.push_back("libhost_clock.so");
+    if (executable.fixed_search) loaded.push_back("libcudart.so.13");
+    const Child child(path, request, folder.path(), loaded);
     const std::optional<Ended> ended = child.wait(limit.seconds);
-    write_results(request, program::read_journals(folder.path()), folder.path());
+    const program::Journals journals = program::read_journals(folder.path());
+    write_results(request, journals, folder.path());
     if (!ended) {
         tell(fmt::format("occupipe: {} was ended after {} (--limit)\n", name, request.limit));
         throw Reported(exit_limit_reached);
+    }
+    if (journals.stopped) {
+        tell(fmt::format("occupipe: {} was ended at a memory error (--on-error stop)\n", name));
+        throw Reported(exit_failed);
     }
     if (ended->by_signal)
         tell(fmt::format("occupipe: {} was ended by signal {} ({})\n", name, ended->code - 128,
                          strsignal(ended->code - 128)));
     if (ended->code != 0) throw Reported(ended->code);
+    if (!journals.findings.empty()) throw Reported(exit_failed);
 }
 
 }  // namespace
@@ -307,13 +341,28 @@ void add_run(const Command& app) {
     command.add_flag("--all", request->all,
                      "Predict every launch, not the first of each kernel and shape alone");
     command
+        .add_option("--on-error", request->on_error,
+                    "A memory error ends the program (stop), or is left out and listed\n"
+                    "(report). Default: it ends its kernel, and the program gets CUDA's error")
+        .type_name("stop|report")
+        .check(one_of({"stop", "report"}));
+    command.add_flag("--check", request->check,
+                     "Report reads of memory that nothing has written, and races");
+    command
+        .add_option("--clock", request->clock,
+                    "The program's own timers (clock_gettime, std::chrono, …) show predicted\n"
+                    "time where it waits for the GPU")
+        .type_name("predicted")
+        .check(one_of({"predicted"}));
+    command
         .add_option("--limit", request->limit,
                     "End the program after so many seconds (60s), or a launch after so many\n"
                     "warp-instructions (1000000000)")
         .type_name("LIMIT");
     command
         .add_option("-o,--output", request->output,
-                    "Keep launches, as they end, with JSON and CSV of all in a new folder")
+                    "Keep launches, as they end, with JSON and CSV of all and a trace for\n"
+                    "ui.perfetto.dev (trace.json), in a new folder")
         .type_name("FOLDER");
     command
         .add_option("--json", request->json,

@@ -166,7 +166,7 @@ std::set<Race> MemoryObserver::races() const {
     std::set<Race> all;
     for (const auto& observer : resting_)
         if (const auto& races = static_cast<const Counter&>(*observer).races)
-            all.insert(races->races().begin(), races->races().end());
+            for (const auto& [race, seen] : races->races()) all.insert(race);
     return all;
 }
 

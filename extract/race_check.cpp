@@ -44,17 +44,22 @@ void RaceCheck::barrier(bool all) {
 }
 
 void RaceCheck::find_race(const Users& others, bool reads, std::uint32_t key,
-                          std::uint32_t instruction) {
+                          std::uint32_t instruction, int lane) {
     for (std::size_t i = 0; i < others.key.size(); ++i) {
         if (!is_of_phase(others.key[i]) || others.key[i] == key) continue;
         const std::size_t other = others.instruction[i];
-        races_.insert(reads ? Race{instruction, other} : Race{other, instruction});
+        RaceSeen& seen = races_[reads ? Race{instruction, other} : Race{other, instruction}];
+        if (++seen.count == 1) {
+            seen.warp = key % warps;
+            seen.lane = lane;
+            seen.reads = reads;
+        }
         return;
     }
 }
 
-inline void RaceCheck::note(Place& place, bool reads, std::uint32_t key,
-                            std::uint32_t instruction) {
+inline void RaceCheck::note(Place& place, bool reads, std::uint32_t key, std::uint32_t instruction,
+                            int lane) {
     Users& own = reads ? place.reads : place.writes;
     if (own.key[0] != key && own.key[1] != key) {
         const std::size_t free = is_of_phase(own.key[0]) ? 1 : 0;
@@ -64,7 +69,7 @@ inline void RaceCheck::note(Place& place, bool reads, std::uint32_t key,
         }
     }
     const Users& others = reads ? place.writes : place.reads;
-    if (is_of_phase(others.key[0])) find_race(others, reads, key, instruction);
+    if (is_of_phase(others.key[0])) find_race(others, reads, key, instruction, lane);
 }
 
 void RaceCheck::access(std::uint32_t warp, std::size_t instruction,
@@ -76,13 +81,19 @@ void RaceCheck::access(std::uint32_t warp, std::size_t instruction,
     const std::uint32_t shift = granule_ == 1 ? 0 : 2;
     // What lies beyond any group's memory is refused by the access itself.
     constexpr std::uint64_t most = std::uint64_t{1} << 20;
+    // Many lanes read the same; where there is no race, the next one does nothing new.
+    std::uint64_t done = 0;
+    bool is_done = false;
     isa::each_of(access.active, [&](int lane) {
         const std::uint64_t address = access.addresses[lane];
+        if (is_done && address == done) return;
         const std::uint64_t end = (address + access.bytes - 1) >> shift;
         if (end >= most) return;
         if (end >= places_.size()) places_.resize(end + 1, Place{});
         for (std::uint64_t at = address >> shift; at <= end; ++at)
-            note(places_[at], reads, key, static_cast<std::uint32_t>(instruction));
+            note(places_[at], reads, key, static_cast<std::uint32_t>(instruction), lane);
+        done = address;
+        is_done = races_.empty();
     });
 }
 

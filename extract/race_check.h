@@ -5,7 +5,7 @@
 
 #include <array>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +23,14 @@ struct Race {
     auto operator<=>(const Race&) const = default;
 };
 
+// How a race was come upon: by the lane of a warp that reads or writes behind the other.
+struct RaceSeen {
+    std::uint64_t count = 0;  // words of lanes; bytes where the code has narrower accesses
+    std::uint32_t warp = 0;   // of the first
+    int lane = 0;
+    bool reads = false;
+};
+
 // Watches groups, one after the other. Two writes are no race here, since most of them write the
 // same, nor is an atomic operation. A group is looked at until its warps meet at a barrier that is
 // not for all of them; kernels with barriers in shared memory are not looked at.
@@ -35,8 +43,11 @@ public:
     void access(std::uint32_t warp, std::size_t instruction, const isa::MemoryAccess& access);
     void barrier(bool all);
 
-    // Each pair once, of all groups so far.
-    const std::set<Race>& races() const { return races_; }
+    // Of all groups so far.
+    const std::map<Race, RaceSeen>& races() const { return races_; }
+    void forget_races() { races_.clear(); }
+    // Whether the kernel is looked at at all.
+    bool watches() const { return watches_; }
 
 private:
     // The first two different warps that did something since the last barrier: its number and the
@@ -51,15 +62,16 @@ private:
     static constexpr std::uint32_t warps = 64;  // at least those of a group
     bool is_of_phase(std::uint32_t key) const { return key / warps == phase_; }
     void next_phase();
-    void note(Place& place, bool reads, std::uint32_t key, std::uint32_t instruction);
-    void find_race(const Users& others, bool reads, std::uint32_t key, std::uint32_t instruction);
+    void note(Place& place, bool reads, std::uint32_t key, std::uint32_t instruction, int lane);
+    void find_race(const Users& others, bool reads, std::uint32_t key, std::uint32_t instruction,
+                   int lane);
 
     std::uint32_t granule_ = 4;  // bytes that are told apart
     bool watches_ = true;
     bool ended_ = false;
     std::uint32_t phase_ = 0;
     std::vector<Place> places_;
-    std::set<Race> races_;
+    std::map<Race, RaceSeen> races_;
 };
 
 // "shared memory that one warp reads is written by another with no barrier in between (race.cu:13

@@ -69,6 +69,13 @@ void add_new(std::vector<std::string>& all, std::string one) {
     if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
 }
 
+template <typename Kinds>
+auto kind_of(const Kinds& kinds, const Json& name) {
+    for (const auto kind : kinds)
+        if (name.get<std::string>() == to_text(kind)) return kind;
+    throw std::runtime_error(fmt::format("no kind is called {}", name.dump()));
+}
+
 // Adds one process's lines to what others told.
 class Reader {
 public:
@@ -93,6 +100,9 @@ public:
         if (line.contains("refused")) add_new(all_.refused, line["refused"].get<std::string>());
         if (line.contains("note")) add_new(all_.notes, line["note"].get<std::string>());
         if (line.contains("copies")) add_copies(line["copies"]);
+        if (line.contains("finding")) add_finding(line["finding"]);
+        if (line.contains("stopped")) all_.stopped = true;
+        if (line.contains("span")) all_.spans.push_back(span_of(line["span"]));
     }
 
     void end() {
@@ -158,6 +168,35 @@ private:
         }
     }
 
+    void add_finding(const Json& json) {
+        Finding one{.kind = kind_of(finding_kinds, json.at("kind")),
+                    .kernel = json.at("kernel").get<std::string>(),
+                    .place = json.at("place").get<std::string>(),
+                    .count = json.at("count").get<std::uint64_t>(),
+                    .text = json.at("text").get<std::string>()};
+        const auto same = std::ranges::find_if(all_.findings, [&](const Finding& other) {
+            return other.kind == one.kind && other.kernel == one.kernel &&
+                   other.place == one.place && (!one.kernel.empty() || other.text == one.text);
+        });
+        if (same == all_.findings.end())
+            all_.findings.push_back(std::move(one));
+        else
+            same->count += one.count;
+    }
+
+    Span span_of(const Json& json) const {
+        Span one{.process = all_.processes - 1,
+                 .stream = json.at("stream").get<std::uint64_t>(),
+                 .kernel = json.value("kernel", ""),
+                 .copy = {},
+                 .bytes = json.value("bytes", std::uint64_t{0}),
+                 .start = json.at("start").get<double>(),
+                 .seconds = json.at("seconds").get<double>(),
+                 .predicted = json.at("predicted").get<bool>()};
+        if (json.contains("copy")) one.copy = kind_of(copy_kinds, json["copy"]);
+        return one;
+    }
+
     Journals& all_;
     std::vector<Numbered> numbered_;
     std::optional<Shape> at_work_;
@@ -175,6 +214,18 @@ const char* to_text(CopyKind kind) {
             return "device to device";
         case CopyKind::memset:
             return "memset";
+    }
+    return "";
+}
+
+const char* to_text(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::memory_error:
+            return "memory error";
+        case FindingKind::unwritten:
+            return "unwritten memory";
+        case FindingKind::race:
+            return "race";
     }
     return "";
 }
@@ -255,6 +306,35 @@ void Journal::refused(const std::string& function) {
 void Journal::note(const std::string& text) {
     Json line;
     line["note"] = text;
+    write(one_line(line));
+}
+
+void Journal::finding(const Finding& one) {
+    Json line;
+    line["finding"] = {{"kind", to_text(one.kind)},
+                       {"kernel", one.kernel},
+                       {"place", one.place},
+                       {"count", one.count},
+                       {"text", one.text}};
+    write(one_line(line));
+}
+
+void Journal::stopped() { write(R"({"stopped":true})"); }
+
+void Journal::span(const Span& one) {
+    Json json;
+    json["stream"] = one.stream;
+    if (one.copy) {
+        json["copy"] = to_text(*one.copy);
+        json["bytes"] = one.bytes;
+    } else {
+        json["kernel"] = one.kernel;
+    }
+    json["start"] = one.start;
+    json["seconds"] = one.seconds;
+    json["predicted"] = one.predicted;
+    Json line;
+    line["span"] = std::move(json);
     write(one_line(line));
 }
 

@@ -45,6 +45,33 @@ struct Copies {
     std::uint64_t bytes = 0;
 };
 
+// Something wrong with the program that its run did not end at.
+enum class FindingKind : std::uint8_t { memory_error, unwritten, race };
+inline constexpr std::array finding_kinds = {FindingKind::memory_error, FindingKind::unwritten,
+                                             FindingKind::race};
+// "memory error", "unwritten memory", "race"
+const char* to_text(FindingKind kind);
+
+// At one line of the source, or, where the code has none, one instruction.
+struct Finding {
+    FindingKind kind = FindingKind::memory_error;
+    std::string kernel;       // as linkers call it; empty: a call of the host
+    std::string place;        // "heat.cu:27", else "0x01b0"; of a race in shared memory both
+    std::uint64_t count = 0;  // accesses of threads
+    std::string text;         // of the first: where, which thread, what it does
+};
+
+// An operation on the first profile's clock, for a trace.
+struct Span {
+    std::size_t process = 0;  // index: which of those that used CUDA
+    std::uint64_t stream = 0;
+    std::string kernel;             // as linkers call it; empty: a copy
+    std::optional<CopyKind> copy;   // absent: a kernel
+    std::uint64_t bytes = 0;        // of a copy
+    double start = 0, seconds = 0;  // after the process's start
+    bool predicted = true;  // false: there is no prediction, it takes what its execution took
+};
+
 // Writes; every call is one line.
 class Journal {
 public:
@@ -65,6 +92,10 @@ public:
     // A call that is not there, the first time.
     void refused(const std::string& function);
     void note(const std::string& text);
+    void finding(const Finding& one);
+    // The program is ended at an error.
+    void stopped();
+    void span(const Span& one);
     // Before the process ends.
     void copies(const std::map<CopyKind, Copies>& all);
 
@@ -97,7 +128,10 @@ struct Journals {
     std::vector<std::string> refused;  // functions
     std::vector<std::string> notes;
     std::map<CopyKind, Copies> copies;
-    std::size_t processes = 0;  // that used CUDA
+    std::size_t processes = 0;      // that used CUDA
+    std::vector<Finding> findings;  // each place once, in the order of their first
+    bool stopped = false;           // at an error (OnError::stop)
+    std::vector<Span> spans;
 
     std::uint64_t launches() const;
 };

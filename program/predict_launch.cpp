@@ -95,6 +95,51 @@ private:
     std::uint64_t groups_ = 0;
 };
 
+// Hands every group on to two observers.
+class Both : public isa::Observer {
+public:
+    Both(isa::Observer& first, isa::Observer& second) : first_(first), second_(second) {}
+
+    std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
+        auto second = second_.begin(group);
+        auto first = first_.begin(group);
+        if (!first && !second) return nullptr;
+        auto one = std::make_unique<Group>();
+        one->first = std::move(first);
+        one->second = std::move(second);
+        return one;
+    }
+
+    void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
+        auto& one = dynamic_cast<Group&>(*observer);
+        if (one.first) first_.end(group, std::move(one.first));
+        if (one.second) second_.end(group, std::move(one.second));
+    }
+
+private:
+    struct Group : isa::GroupObserver {
+        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
+                  isa::Mask active) override {
+            if (first) first->step(warp, instruction, running, active);
+            if (second) second->step(warp, instruction, running, active);
+        }
+        void access(std::uint32_t warp, std::size_t instruction,
+                    const isa::MemoryAccess& access) override {
+            if (first) first->access(warp, instruction, access);
+            if (second) second->access(warp, instruction, access);
+        }
+        void barrier(bool all) override {
+            if (first) first->barrier(all);
+            if (second) second->barrier(all);
+        }
+
+        std::unique_ptr<isa::GroupObserver> first, second;
+    };
+
+    isa::Observer& first_;
+    isa::Observer& second_;
+};
+
 // The launch as a plan of its own: what it executes is the program's, so that its arguments are
 // bytes that nobody reads.
 LaunchPlan plan_of(const LaunchToPredict& launch) {
@@ -157,7 +202,7 @@ public:
         isa::ExecutionOptions options = launch_.options;
         if (done_ > 0) options.groups = others({0});
         extract::add(execution_, isa::execute(*launch_.module, *launch_.kernel, launch_.shape,
-                                              launch_.parameters, options));
+                                              launch_.parameters, options, launch_.observer));
         ended_ = true;
     }
 
@@ -177,9 +222,12 @@ private:
     void execute(const std::vector<std::uint64_t>& groups, Watched& watched) {
         isa::ExecutionOptions options = launch_.options;
         options.groups = groups;
+        std::optional<Both> both;
+        if (launch_.observer != nullptr) both.emplace(watched, *launch_.observer);
+        isa::Observer* const observer = both ? static_cast<isa::Observer*>(&*both) : &watched;
         try {
             extract::add(execution_, isa::execute(*launch_.module, *launch_.kernel, launch_.shape,
-                                                  launch_.parameters, options, &watched));
+                                                  launch_.parameters, options, observer));
         } catch (...) {
             throw ExecutionThrew{std::current_exception()};
         }

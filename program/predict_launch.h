@@ -22,7 +22,8 @@ struct LaunchToPredict {
     const isa::Kernel* kernel = nullptr;
     isa::LaunchShape shape;
     std::span<const std::byte> parameters;
-    isa::ExecutionOptions options;  // without groups
+    isa::ExecutionOptions options;      // without groups
+    isa::Observer* observer = nullptr;  // watches every group; none: nullptr
 };
 
 struct ExecutedAndPredicted {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "program/host_clock.h"
 
 namespace occupipe::program {
 namespace {
@@ -76,6 +78,13 @@ Runtime::Runtime() {
         folder_ = folder;
         settings_ = read_settings(folder);
         facts_ = device_facts(settings_.profiles.at(0));
+        if (settings_.check) shadow_.emplace(memory_);
+        if (settings_.predicted_clock && occupipe_clock_stop == nullptr) {
+            settings_.predicted_clock = false;
+            tell(
+                "--clock predicted: the environment has no LD_PRELOAD of it any more, so that "
+                "this process's timers show the machine's time");
+        }
     } catch (const std::exception& error) {
         why_no_device_ = error.what();
     }
@@ -97,6 +106,27 @@ Journal& Runtime::journal() {
 
 void Runtime::tell(const std::string& text) {
     if (told_.insert(text).second) to_stderr(text);
+}
+
+void Runtime::memory_error(const std::string& text) {
+    if (settings_.on_error == OnError::report) {
+        journal().finding({.kind = FindingKind::memory_error,
+                           .kernel = "",
+                           .place = "",
+                           .count = 1,
+                           .text = text});
+        return;
+    }
+    tell(text);
+    if (settings_.on_error == OnError::stop) stop();
+}
+
+// The error's own process alone: others may have to pass on what it has printed.
+void Runtime::stop() {
+    journal().stopped();
+    at_exit();
+    std::fflush(stdout);
+    _exit(1);
 }
 
 void Runtime::refuse(const std::string& function) {
@@ -217,7 +247,9 @@ std::uint64_t Runtime::allocate(MemoryKind kind, std::size_t size) {
     Allocation one{.kind = kind, .size = size};
     if (kind == MemoryKind::device) {
         try {
-            one.address = memory_.add(name, size).address;
+            const isa::GlobalMemory::Buffer& buffer = memory_.add(name, size);
+            one.address = buffer.address;
+            if (shadow_) shadow_->begins_unwritten(buffer);
         } catch (const InputError& error) {
             tell(error.what());
             throw CudaFailure(CudaError::memory_allocation);
@@ -252,7 +284,10 @@ void* Runtime::register_host(void* begin, std::size_t size) {
 
 void Runtime::unmap(const Allocation& one) {
     const isa::GlobalMemory::Buffer* const buffer = memory_.find(one.address, one.size);
-    if (buffer != nullptr) memory_.remove(*buffer);
+    if (buffer != nullptr) {
+        if (shadow_) shadow_->remove(*buffer);
+        memory_.remove(*buffer);
+    }
     if (one.mapping != nullptr) munmap(one.mapping, one.mapping_size);
     if (one.kind == MemoryKind::device || one.kind == MemoryKind::managed)
         device_bytes_ -= one.size;
@@ -263,7 +298,7 @@ void Runtime::release(std::uint64_t address, std::initializer_list<MemoryKind> k
     if (found == allocations_.end() ||
         std::ranges::find(kinds, found->second.kind) == kinds.end()) {
         if (const std::string freed = freed_before(address); !freed.empty())
-            tell(fmt::format("{:#x} is freed a second time: {}", address, freed));
+            memory_error(fmt::format("{:#x} is freed a second time: {}", address, freed));
         throw CudaFailure(CudaError::invalid_value);
     }
     unmap(found->second);
@@ -302,7 +337,7 @@ std::span<std::byte> Runtime::bytes_at(const void* address, std::size_t size, Si
         // Pinned memory may be a part of what the host copies.
         const bool is_host = reinterpret_cast<std::uint64_t>(one->data) == one->address;
         if (!is_host || side == Side::device) {
-            tell(
+            memory_error(
                 fmt::format("{}: {} bytes at {:#x} end {} bytes behind the end of buffer '{}' "
                             "({} bytes from {:#x} on)",
                             call, size, number, number + size - one->address - one->size, one->name,
@@ -312,11 +347,34 @@ std::span<std::byte> Runtime::bytes_at(const void* address, std::size_t size, Si
     }
     if (side == Side::device || !freed_before(number).empty() || address == nullptr) {
         const std::string freed = freed_before(number);
-        tell(fmt::format("{}: no memory of the device is at {:#x}{}{}", call, number,
-                         freed.empty() ? "" : ": ", freed));
+        memory_error(fmt::format("{}: no memory of the device is at {:#x}{}{}", call, number,
+                                 freed.empty() ? "" : ": ", freed));
         throw CudaFailure(CudaError::invalid_value);
     }
     return {static_cast<std::byte*>(const_cast<void*>(address)), size};
+}
+
+void Runtime::written(const void* to, std::size_t size) {
+    if (shadow_) shadow_->set_written(reinterpret_cast<std::uint64_t>(to), size);
+}
+
+void Runtime::copied_bytes(const void* to, const void* from, std::size_t size) {
+    if (!shadow_) return;
+    shadow_->copied(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from),
+                    size);
+}
+
+void Runtime::enter() {
+    if (!settings_.predicted_clock || entered_++ > 0) return;
+    const std::int64_t now = occupipe_clock_stop();
+    if (!clock_origin_) clock_origin_ = now;
+    host_clock_ = std::max(host_clock_, 1e-9 * static_cast<double>(now - *clock_origin_));
+    entered_at_ = host_clock_;
+}
+
+void Runtime::leave() {
+    if (!settings_.predicted_clock || --entered_ > 0) return;
+    occupipe_clock_go_on(std::llround(1e9 * (host_clock_ - entered_at_)));
 }
 
 Stream* Runtime::stream(void* handle) {
@@ -331,7 +389,7 @@ Stream* Runtime::add_stream(unsigned flags, int priority) {
     one->clock = host_clock_;
     one->flags = flags;
     one->priority = priority;
-    one->number = streams_.size() + 1;
+    one->number = ++stream_numbers_;
     Stream* const handle = one.get();
     streams_[handle] = std::move(one);
     return handle;
@@ -339,7 +397,7 @@ Stream* Runtime::add_stream(unsigned flags, int priority) {
 
 void Runtime::remove_stream(Stream* stream) { streams_.erase(stream); }
 
-void Runtime::advance(Stream& stream, double seconds) {
+double Runtime::advance(Stream& stream, double seconds) {
     constexpr unsigned non_blocking = 1;
     double begin = std::max(stream.clock, host_clock_);
     if (&stream == &default_stream_) {
@@ -349,6 +407,7 @@ void Runtime::advance(Stream& stream, double seconds) {
         begin = std::max(begin, default_stream_.clock);
     }
     stream.clock = begin + seconds;
+    return begin;
 }
 
 void Runtime::wait(double clock) { host_clock_ = std::max(host_clock_, clock); }
@@ -371,7 +430,15 @@ void Runtime::copied(CopyKind kind, std::size_t bytes, Stream& stream, bool asyn
         const double moved = kind == CopyKind::device_to_device ? 2.0 : 1.0;
         seconds = moved * static_cast<double>(bytes) / *facts_.dram_bytes_per_second;
     }
-    advance(stream, seconds);
+    const double start = advance(stream, seconds);
+    if (settings_.trace)
+        journal().span({.stream = stream.number,
+                        .kernel = "",
+                        .copy = kind,
+                        .bytes = bytes,
+                        .start = start,
+                        .seconds = seconds,
+                        .predicted = crosses || facts_.dram_bytes_per_second.has_value()});
     if (!asynchronous) wait(stream);
 }
 

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "extract/launch_check.h"
+#include "extract/shadow_memory.h"
 #include "isa/containers/device_images.h"
 #include "isa/machine/machine.h"
 #include "isa/machine/memory.h"
@@ -100,6 +102,8 @@ public:
     CudaError sticky() const { return sticky_; }
     // A line on stderr, once for each text, and in the journal.
     void tell(const std::string& text);
+    // A call frees or copies what is not there: told, kept or the end, as OnError says.
+    void memory_error(const std::string& text);
     void refuse(const std::string& function);
 
     // Registration.
@@ -138,7 +142,8 @@ public:
     void remove_stream(Stream* stream);
     // Waits, too, where `asynchronous` is false.
     void copied(CopyKind kind, std::size_t bytes, Stream& stream, bool asynchronous);
-    void advance(Stream& stream, double seconds);
+    // By what is in it next; returns when that begins.
+    double advance(Stream& stream, double seconds);
     void wait(const Stream& stream);  // the host does
     void wait(double clock);
     void wait_for_all();
@@ -149,6 +154,15 @@ public:
     // Throws CudaFailure.
     void launch(Function& function, const CallConfiguration& configuration, void** arguments,
                 bool cooperative);
+    // What a copy of the program's writes, or is of.
+    void written(const void* to, std::size_t size);
+    void copied_bytes(const void* to, const void* from, std::size_t size);
+
+    // While the runtime is at work, the host's own clock stands (Settings::predicted_clock). With
+    // the lock; may be nested.
+    void enter();
+    void leave();
+
     void reset();    // what the program has on the device is released
     void at_exit();  // the journal gets what only the end tells
 
@@ -159,7 +173,11 @@ private:
                const CallConfiguration& configuration, bool cooperative) const;
     void execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
                  std::span<const std::byte> parameters, Stream& stream);
+    std::string text_of(const isa::ExecutionError& error, const isa::Kernel& kernel) const;
     void fail(CudaError error, const std::string& text);
+    [[noreturn]] void stop();
+    // What --check leaves out of a kernel, once.
+    void note_unchecked(const extract::LaunchCheck& check, const isa::Kernel& kernel);
     std::string freed_before(std::uint64_t address) const;
     void unmap(const Allocation& allocation);
 
@@ -174,6 +192,7 @@ private:
     std::set<std::string> told_;
 
     isa::GlobalMemory memory_;
+    std::optional<extract::ShadowMemory> shadow_;  // where Settings::check asks for it
     std::map<const void*, std::unique_ptr<Module>> modules_;
     std::map<const void*, std::unique_ptr<Function>> functions_;  // by host address
     std::set<const void*> handles_;                               // Function*
@@ -186,7 +205,12 @@ private:
     std::map<const void*, std::unique_ptr<Stream>> streams_;
     std::map<const void*, std::unique_ptr<Event>> events_;
     Stream default_stream_;
-    double host_clock_ = 0;  // what the host has waited for
+    std::uint64_t stream_numbers_ = 0;  // given so far
+    // What the host has waited for; where its own clock is predicted, with the time of its own.
+    double host_clock_ = 0;
+    int entered_ = 0;                           // calls, one in the other
+    double entered_at_ = 0;                     // on host_clock_
+    std::optional<std::int64_t> clock_origin_;  // ns, where host_clock_ was 0
     // What is known of a shape: launches that were predicted, with unlike amounts of work.
     struct KnownLaunch {
         std::size_t number = 0;  // in the journal

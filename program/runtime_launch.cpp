@@ -3,24 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "core/error.h"
 #include "core/launch_plan.h"
+#include "extract/launch_check.h"
 #include "extract/signature.h"
+#include "program/host_clock.h"
+#include "program/launch_findings.h"
 #include "program/predict_launch.h"
 #include "program/runtime.h"
 
 namespace occupipe::program {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+double seconds_since(double began) { return real_seconds() - began; }
 
-double seconds_since(Clock::time_point began) {
-    return std::chrono::duration<double>(Clock::now() - began).count();
-}
+// Does it however a launch ends.
+template <typename Act>
+class AtEnd {
+public:
+    explicit AtEnd(Act act) : act_(std::move(act)) {}
+    ~AtEnd() { act_(); }
+    AtEnd(const AtEnd&) = delete;
+    AtEnd& operator=(const AtEnd&) = delete;
+
+private:
+    Act act_;
+};
 
 CudaError error_of(const isa::ExecutionError& error) {
     using Fault = isa::ExecutionError::Fault;
@@ -130,17 +143,17 @@ void Runtime::launch(Function& function, const CallConfiguration& configuration,
     try {
         execute(function, kernel, shape, parameters, *to);
     } catch (const isa::ExecutionError& error) {
-        // By its name in the source.
-        std::string text = error.what();
-        if (const std::size_t at = text.find(kernel.name); at != std::string::npos)
-            text.replace(at, kernel.name.size(), extract::readable_name(kernel.name));
-        const bool outside = error.fault == isa::ExecutionError::Fault::outside;
-        const std::string freed = outside ? freed_before(error.address) : "";
-        if (!freed.empty()) text += "; " + freed;
-        fail(error_of(error), text);
+        fail(error_of(error), text_of(error, kernel));
     } catch (const InputError& error) {
         fail(CudaError::launch_failure, error.what());
     }
+}
+
+std::string Runtime::text_of(const isa::ExecutionError& error, const isa::Kernel& kernel) const {
+    std::string text = with_readable_kernel(error.what(), kernel);
+    const bool outside = error.fault == isa::ExecutionError::Fault::outside;
+    const std::string freed = outside ? freed_before(error.address) : "";
+    return freed.empty() ? text : text + "; " + freed;
 }
 
 // Errors of kernels are told by later calls, as their launches are asynchronous.
@@ -149,6 +162,23 @@ void Runtime::fail(CudaError error, const std::string& text) {
     const char* const name = find_error(static_cast<int>(error))->name;
     tell(fmt::format("{}: {}", name, text));
     journal().error(name, text.substr(0, text.find('\n')));
+    const bool of_memory =
+        error == CudaError::illegal_address || error == CudaError::misaligned_address;
+    if (of_memory && settings_.on_error == OnError::stop) stop();
+}
+
+void Runtime::note_unchecked(const extract::LaunchCheck& check, const isa::Kernel& kernel) {
+    const auto note = [&](const char* races, const char* why) {
+        const std::string text = fmt::format(
+            "--check does not look for races in {} memory of {}: "
+            "{}",
+            races, extract::readable_name(kernel.name), why);
+        if (told_.insert(text).second) journal().note(text);
+    };
+    if (!check.looks_for_global_races())
+        note("global", "it has fences, by which groups may order what they do");
+    if (!check.looks_for_shared_races())
+        note("shared", "it has barriers in shared memory, by which warps order what they do");
 }
 
 void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
@@ -162,7 +192,20 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
                                      .dynamic_shared_bytes = shape.shared_bytes},
                            .parameters = parameters,
                            .options = {.threads = 0, .step_budget = settings_.launch_instructions}};
-    const Clock::time_point began = Clock::now();
+    LaunchFindings findings(
+        kernel, [&](const isa::ExecutionError& error) { return text_of(error, kernel); });
+    if (settings_.on_error == OnError::report)
+        launch.options.on_fault = [&](auto... fault) { findings.fault(fault...); };
+    std::optional<extract::LaunchCheck> check;
+    if (shadow_)
+        launch.observer = &check.emplace(*shadow_, kernel, *launch.file->cubin.architecture,
+                                         *launch.module->decoded(kernel), launch.shape);
+    if (check) note_unchecked(*check, kernel);
+    const AtEnd tell_findings([&] {
+        if (check) findings.add(check->found());
+        for (const Finding& one : findings.all()) journal.finding(one);
+    });
+    const double began = real_seconds();
     KnownShape& known = known_[shape];
     isa::Execution execution;
     std::optional<double> seconds;
@@ -178,7 +221,8 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
              .warp_instructions = execution.warp_instructions,
              .seconds = seconds});
     } else {
-        execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options);
+        execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options,
+                                 launch.observer);
         const KnownLaunch& like = known.nearest(execution.warp_instructions);
         seconds = like.seconds;
         journal.repeated(like.number, execution.warp_instructions, seconds_since(began));
@@ -188,7 +232,15 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     if (!execution.printed.empty())
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
     // What has no prediction takes what it took here, so that the program's clock goes on.
-    advance(to, seconds.value_or(seconds_since(began)));
+    const double taken = seconds.value_or(seconds_since(began));
+    const double start = advance(to, taken);
+    if (settings_.trace)
+        journal.span({.stream = to.number,
+                      .kernel = kernel.name,
+                      .copy = {},
+                      .start = start,
+                      .seconds = taken,
+                      .predicted = seconds.has_value()});
 }
 
 }  // namespace occupipe::program

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(extract_test KIND unit SHARDS 2 FULL *ExtractKernels* LINK occupipe::extract GTest::gmock
-    SOURCES extract/fold_test.cpp extract/graph_test.cpp extract/kernels_test.cpp extract/memory_requests_test.cpp extract/parameters_test.cpp extract/buffer_check_test.cpp extract/stack_distance_test.cpp extract/memory_trace_test.cpp extract/reference_order_test.cpp extract/buffer_store_test.cpp extract/code_reuse_test.cpp)
+    SOURCES extract/fold_test.cpp extract/graph_test.cpp extract/kernels_test.cpp extract/memory_requests_test.cpp extract/parameters_test.cpp extract/buffer_check_test.cpp extract/stack_distance_test.cpp extract/memory_trace_test.cpp extract/reference_order_test.cpp extract/buffer_store_test.cpp extract/code_reuse_test.cpp extract/shadow_memory_test.cpp)
 occupipe_test(execute_test KIND cli SHARDS 2 WITHOUT_NVRTC Execute.CompilesSource*:*ExecuteRefuses* LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
     SOURCES cli/execute_test.cpp cli/execute_refusals_test.cpp cli/extract_test.cpp support/run_program.cpp)
 target_compile_definitions(execute_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")

@@ -10,7 +10,7 @@ occupipe_test(program_run_test KIND cli ONE_PROCESS TIMEOUT 600 LINK occupipe::c
     SOURCES program/run_test.cpp support/run_program.cpp)
 target_compile_definitions(program_run_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_HOST_PROGRAM="$<TARGET_FILE:program_host>" OCCUPIPE_CUDART="$<TARGET_FILE:occupipe_cudart_13>")
-add_dependencies(program_run_test occupipe program_host occupipe_cudart_13)
+add_dependencies(program_run_test occupipe program_host occupipe_cudart_13 occupipe_host_clock)
 occupipe_test(program_compiled_test KIND cli ONE_PROCESS TIMEOUT 1800 LINK occupipe::core GTest::gmock
     SOURCES program/compiled_test.cpp support/run_program.cpp)
 target_compile_definitions(program_compiled_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")

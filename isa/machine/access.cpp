@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <functional>
+
 namespace occupipe::isa {
 namespace {
 
@@ -69,6 +72,50 @@ std::string global_text(const Launch& launch, std::uint64_t address) {
     return fmt::format("{} bytes behind the end of {}", offset - place.size, place.text());
 }
 
+ExecutionError unaligned(const Warp& warp, const Step& step, int lane, const Attempt& attempt,
+                         std::uint64_t address) {
+    return error_at(warp, step, lane,
+                    fmt::format("{} {} bytes at {:#x}, which is not a multiple of {}",
+                                verb(attempt.kind), attempt.bytes, address, attempt.bytes),
+                    ExecutionError::Fault::misaligned, 0);
+}
+
+ExecutionError outside(const Warp& warp, const Step& step, int lane, const Attempt& attempt,
+                       std::uint64_t address) {
+    const Launch& launch = *warp.launch;
+    if (attempt.space == Space::global)
+        return error_at(warp, step, lane,
+                        fmt::format("{} {} bytes at {:#x}, {}", verb(attempt.kind), attempt.bytes,
+                                    address, global_text(launch, address)),
+                        ExecutionError::Fault::outside, address);
+    const bool shared = attempt.space == Space::shared;
+    const std::uint64_t begin = shared ? launch.shared_base : 0;
+    const std::uint64_t end = shared ? launch.shared_bytes : launch.local_bytes;
+    return error_at(
+        warp, step, lane,
+        fmt::format("{} {} bytes at {:#x} of {} memory, which {}", verb(attempt.kind),
+                    attempt.bytes, address, shared ? "the group's shared" : "its local",
+                    begin == end ? std::string("there is none of")
+                                 : fmt::format("reaches from {:#x} to {:#x}", begin, end)),
+        ExecutionError::Fault::outside, 0);
+}
+
+// On the host; nullptr: the memory does not reach there.
+std::byte* place_of(const Warp& warp, int lane, const Attempt& attempt, std::uint64_t address) {
+    const Launch& launch = *warp.launch;
+    if (attempt.space == Space::global) {
+        const GlobalMemory::Buffer* const buffer = launch.memory->find(address, attempt.bytes);
+        return buffer == nullptr ? nullptr : buffer->data + (address - buffer->address);
+    }
+    if (attempt.space == Space::shared) {
+        const bool within =
+            address >= launch.shared_base && address + attempt.bytes <= launch.shared_bytes;
+        return within ? warp.group->shared.data() + address : nullptr;
+    }
+    if (address + attempt.bytes > launch.local_bytes) return nullptr;
+    return warp.local + std::size_t{launch.local_bytes} * static_cast<std::size_t>(lane) + address;
+}
+
 }  // namespace
 
 void tell_observer(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
@@ -82,55 +129,50 @@ void tell_observer(Warp& warp, const Step& step, Mask active, const Attempt& att
     warp.group->observer->access(warp.number, instruction, access);
 }
 
-void fail_unaligned(const Warp& warp, const Step& step, Mask active, const Attempt& attempt,
-                    const Addresses& addresses) {
+void translate_unaligned(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
+                         Addresses& addresses) {
+    if (warp.group->options->on_fault) {
+        translate_by_lane(warp, step, active, attempt, addresses);
+        return;
+    }
     int lane = std::countr_zero(active);
     each_of(active, [&](int one) {
         const bool found = addresses[lane] % attempt.bytes != 0;
         if (!found && addresses[one] % attempt.bytes != 0) lane = one;
     });
-    fail(warp, step, lane,
-         fmt::format("{} {} bytes at {:#x}, which is not a multiple of {}", verb(attempt.kind),
-                     attempt.bytes, addresses[lane], attempt.bytes),
-         ExecutionError::Fault::misaligned);
-}
-
-void fail_outside(const Warp& warp, const Step& step, Mask active, const Attempt& attempt,
-                  const Addresses& addresses) {
-    const Launch& launch = *warp.launch;
-    const bool shared = attempt.space == Space::shared;
-    const std::uint64_t begin = shared ? launch.shared_base : 0;
-    const std::uint64_t end = shared ? launch.shared_bytes : launch.local_bytes;
-    int lane = -1;
-    each_of(active, [&](int one) {
-        const std::uint64_t address = addresses[one];
-        if (lane < 0 && (address < begin || address + attempt.bytes > end)) lane = one;
-    });
-    if (lane < 0) lane = std::countr_zero(active);
-    fail(warp, step, lane,
-         fmt::format("{} {} bytes at {:#x} of {} memory, which {}", verb(attempt.kind),
-                     attempt.bytes, addresses[lane], shared ? "the group's shared" : "its local",
-                     begin == end ? std::string("there is none of")
-                                  : fmt::format("reaches from {:#x} to {:#x}", begin, end)),
-         ExecutionError::Fault::outside);
+    throw unaligned(warp, step, lane, attempt, addresses[lane]);
 }
 
 void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
                        Addresses& addresses) {
-    const GlobalMemory& memory = *warp.launch->memory;
+    Group& group = *warp.group;
+    Mask faults = 0;
+    std::function<ExecutionError()> first;
     each_of(active, [&](int lane) {
         const std::uint64_t address = addresses[lane];
-        const GlobalMemory::Buffer* const buffer = memory.find(address, attempt.bytes);
-        if (!buffer) {
-            fail(warp, step, lane,
-                 fmt::format("{} {} bytes at {:#x}, {}", verb(attempt.kind), attempt.bytes, address,
-                             global_text(*warp.launch, address)),
-                 ExecutionError::Fault::outside, address);
+        const bool aligned = address % attempt.bytes == 0;
+        std::byte* const place = aligned ? place_of(warp, lane, attempt, address) : nullptr;
+        if (place != nullptr) {
+            addresses[lane] = reinterpret_cast<std::uint64_t>(place);
+            return;
         }
-        addresses[lane] =
-            reinterpret_cast<std::uint64_t>(buffer->data) + (address - buffer->address);
+        if (faults == 0) {
+            first = [&warp, &step, &attempt, lane, address, aligned] {
+                return aligned ? outside(warp, step, lane, attempt, address)
+                               : unaligned(warp, step, lane, attempt, address);
+            };
+            if (!group.options->on_fault) throw first();
+        }
+        faults |= Mask{1} << lane;
+        Group::LeftOut& left_out =
+            group.left_out[attempt.space == Space::global ? 0 : 1][static_cast<std::size_t>(lane)];
+        left_out = {};
+        addresses[lane] = reinterpret_cast<std::uint64_t>(left_out.bytes.data());
     });
     fill_inactive(active, addresses);
+    if (faults == 0) return;
+    const auto instruction = static_cast<std::size_t>(&step - warp.launch->steps.data());
+    group.options->on_fault(instruction, static_cast<std::uint32_t>(std::popcount(faults)), first);
 }
 
 }  // namespace occupipe::isa

@@ -25,13 +25,11 @@ struct Attempt {
     std::uint32_t bytes = 0;  // per lane
 };
 
-// Slow paths, access.cpp.
+// Slow paths, access.cpp: lanes at fault end the execution, or they are told and left out.
 void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
                        Addresses& addresses);
-[[noreturn]] void fail_unaligned(const Warp& warp, const Step& step, Mask active,
-                                 const Attempt& attempt, const Addresses& addresses);
-[[noreturn]] void fail_outside(const Warp& warp, const Step& step, Mask active,
-                               const Attempt& attempt, const Addresses& addresses);
+void translate_unaligned(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
+                         Addresses& addresses);
 void tell_observer(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
                    const Addresses& addresses);
 
@@ -81,15 +79,16 @@ OCCUPIPE_INLINE void translate(Warp& warp, const Step& step, Mask active, const 
                                Addresses& addresses) {
     Group& group = *warp.group;
     if (group.observer) tell_observer(warp, step, active, attempt, addresses);
+    if (attempt.kind == AccessKind::store || attempt.kind == AccessKind::copy) {
+        group.memory_changed = true;
+    }
     if (attempt.bytes > 1) {
         std::uint64_t any = 0;
         each_lane([&](int i) { any |= addresses[i]; });
         if ((any & (attempt.bytes - 1)) != 0) {
-            fail_unaligned(warp, step, active, attempt, addresses);
+            translate_unaligned(warp, step, active, attempt, addresses);
+            return;
         }
-    }
-    if (attempt.kind == AccessKind::store || attempt.kind == AccessKind::copy) {
-        group.memory_changed = true;
     }
     if (attempt.space == Space::global) {
         const GlobalMemory::Buffer* buffer = group.recent;
@@ -111,14 +110,16 @@ OCCUPIPE_INLINE void translate(Warp& warp, const Step& step, Mask active, const 
         const std::uint64_t room = launch.shared_bytes - launch.shared_base;
         if (room < attempt.bytes ||
             !all_within(addresses, launch.shared_base, room - attempt.bytes)) {
-            fail_outside(warp, step, active, attempt, addresses);
+            translate_by_lane(warp, step, active, attempt, addresses);
+            return;
         }
         const auto data = reinterpret_cast<std::uint64_t>(group.shared.data());
         each_lane([&](int i) { addresses[i] += data; });
         return;
     }
     if (!all_within(addresses, 0, launch.local_bytes - attempt.bytes)) {
-        fail_outside(warp, step, active, attempt, addresses);
+        translate_by_lane(warp, step, active, attempt, addresses);
+        return;
     }
     const auto data = reinterpret_cast<std::uint64_t>(warp.local);
     const std::uint64_t stride = launch.local_bytes;

@@ -222,6 +222,7 @@ private:
         Running one{.watching = observer_ ? observer_->begin(number) : nullptr,
                     .spin = SpinCheck(options_.spin_check_after / groups_.size())};
         group.observer = one.watching.get();
+        group.options = &options_;
         return one;
     }
 

@@ -242,25 +242,34 @@ void release_barriers(Group& group) {
     }
 }
 
-void fail(const Warp& warp, const Step& step, int lane, const std::string& why,
-          ExecutionError::Fault fault, std::uint64_t address) {
-    const Launch& launch = *warp.launch;
-    const Group& group = *warp.group;
-    const Instruction& one = *step.instruction;
+std::string place_text(const Kernel& kernel, int architecture, const Instruction& instruction,
+                       const std::array<std::uint32_t, 3>& group) {
     std::string text = fmt::format(
-        "kernel '{}', {:#06x} {}", launch.kernel->name, one.address,
-        one.opcode.empty() ? "(unknown instruction)" : to_text(one, launch.architecture));
-    if (const std::string line = source_line(*launch.kernel, one.address); !line.empty()) {
+        "kernel '{}', {:#06x} {}", kernel.name, instruction.address,
+        instruction.opcode.empty() ? "(unknown instruction)" : to_text(instruction, architecture));
+    if (const std::string line = source_line(kernel, instruction.address); !line.empty()) {
         text += fmt::format(" ({})", line);
     }
-    text += fmt::format(", group ({},{},{}), ", group.place[0], group.place[1], group.place[2]);
+    return text + fmt::format(", group ({},{},{})", group[0], group[1], group[2]);
+}
+
+ExecutionError error_at(const Warp& warp, const Step& step, int lane, const std::string& why,
+                        ExecutionError::Fault fault, std::uint64_t address) {
+    const Launch& launch = *warp.launch;
+    std::string text =
+        place_text(*launch.kernel, launch.architecture, *step.instruction, warp.group->place);
     if (lane >= 0) {
-        text += fmt::format("thread ({},{},{}): ", warp.thread_x[lane], warp.thread_y[lane],
+        text += fmt::format(", thread ({},{},{}): ", warp.thread_x[lane], warp.thread_y[lane],
                             warp.thread_z[lane]);
     } else {
-        text += fmt::format("warp {}: ", warp.number);
+        text += fmt::format(", warp {}: ", warp.number);
     }
-    throw ExecutionError(text + why, fault, address);
+    return {text + why, fault, address};
+}
+
+void fail(const Warp& warp, const Step& step, int lane, const std::string& why,
+          ExecutionError::Fault fault, std::uint64_t address) {
+    throw error_at(warp, step, lane, why, fault, address);
 }
 
 }  // namespace occupipe::isa

@@ -113,6 +113,13 @@ struct Group {
     std::uint32_t alive = 0;                       // threads
     const GlobalMemory::Buffer* recent = nullptr;  // that an access went to
     GroupObserver* observer = nullptr;
+    const ExecutionOptions* options = nullptr;
+    // Where accesses go that are left out (ExecutionOptions::on_fault): by lane, to global memory
+    // and, since a copy has both, to others.
+    struct alignas(16) LeftOut {
+        std::array<std::byte, 16> bytes{};
+    };
+    std::array<std::array<LeftOut, lane_count>, 2> left_out;
     bool memory_changed = false;
     bool shares_memory = false;            // with groups that other threads of the host run
     std::vector<InstructionCount> counts;  // by step

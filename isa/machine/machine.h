@@ -31,6 +31,8 @@ struct LaunchShape {
     std::uint32_t dynamic_shared_bytes = 0;
 };
 
+class ExecutionError;
+
 struct Progress {
     std::uint64_t groups_done = 0;
     std::uint64_t groups = 0;
@@ -55,6 +57,13 @@ struct ExecutionOptions {
     std::uint32_t turn = 1024;
     // Warp-instructions of a group after which it is looked at whether it goes in circles.
     std::uint64_t spin_check_after = std::uint64_t{1} << 22;
+    // Told of accesses outside of memory and misaligned ones, which are left out: reads give zero,
+    // writes vanish, and the kernel goes on. `threads`: of a warp, by this instruction, at once;
+    // `first`: makes the error of the first of them. Called by several threads of the host at once.
+    // None: the first one ends the execution.
+    std::function<void(std::size_t instruction, std::uint32_t threads,
+                       const std::function<ExecutionError()>& first)>
+        on_fault;
 };
 
 struct InstructionCount {
@@ -198,6 +207,10 @@ std::vector<std::string> not_executed(LoadedModule& module, const Kernel& kernel
 // The first instruction of the kernel that stands for something that is not executed at all, in
 // words of CUDA: "TEX, a texture fetch, is not executed (look.cu:2)"; empty: there is none.
 std::string without_counterpart(LoadedModule& module, const Kernel& kernel);
+
+// "kernel 'scale', 0x0010 LDG.E R2, [R4.64] (scale.cu:7), group (1,0,0)"
+std::string place_text(const Kernel& kernel, int architecture, const Instruction& instruction,
+                       const std::array<std::uint32_t, 3>& group);
 
 // Runs all groups of one launch. `parameters`: as they lie in constant bank 0 from the base of the
 // parameters on. The memory is the module's. Throws ExecutionError, Stopped, and InputError where

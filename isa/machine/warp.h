@@ -64,7 +64,10 @@ struct Warp {
     bool barrier_truth = false;
 };
 
-// Throws ExecutionError with all that is known of the place. `lane` -1: the warp as a whole.
+// With all that is known of the place. `lane` -1: the warp as a whole.
+ExecutionError error_at(const Warp& warp, const Step& step, int lane, const std::string& why,
+                        ExecutionError::Fault fault, std::uint64_t address);
+// Throws it.
 [[noreturn]] void fail(const Warp& warp, const Step& step, int lane, const std::string& why,
                        ExecutionError::Fault fault = ExecutionError::Fault::other,
                        std::uint64_t address = 0);

@@ -58,6 +58,9 @@ void copy_rows(Runtime& runtime, const char* name, const Rows& rows, CopyDirecti
             runtime.bytes_at(static_cast<const std::byte*>(rows.from) + row * rows.from_pitch,
                              rows.width, sides.from, name);
         std::memmove(to.data(), from.data(), rows.width);
+        runtime.copied_bytes(static_cast<std::byte*>(rows.to) + row * rows.to_pitch,
+                             static_cast<const std::byte*>(rows.from) + row * rows.from_pitch,
+                             rows.width);
     }
     runtime.copied(kind_of(runtime, rows.to, rows.from), rows.width * rows.height, stream,
                    asynchronous);
@@ -78,6 +81,7 @@ void fill_rows(Runtime& runtime, const char* name, void* to, std::size_t pitch, 
         const auto bytes =
             runtime.bytes_at(static_cast<std::byte*>(to) + row * pitch, width, Side::device, name);
         std::memset(bytes.data(), value, bytes.size());
+        runtime.written(static_cast<std::byte*>(to) + row * pitch, width);
     }
     runtime.copied(CopyKind::memset, width * height, in, asynchronous);
 }

@@ -36,12 +36,25 @@ enum class Needs : std::uint8_t {
     working_device,  // no error of a kernel before
 };
 
+// The host's clock stands while the runtime is at work.
+class AtWork {
+public:
+    explicit AtWork(Runtime& runtime) : runtime_(runtime) { runtime_.enter(); }
+    ~AtWork() { runtime_.leave(); }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+
+private:
+    Runtime& runtime_;
+};
+
 CudaError tell_failure(Runtime& runtime, const char* name, const std::exception& error);
 
 template <Needs needs = Needs::working_device, typename Body>
 CudaError call(const char* name, Body body) {
     Runtime& runtime = Runtime::get();
     const std::scoped_lock lock(runtime.mutex());
+    const AtWork at_work(runtime);
     CudaError result = CudaError::success;
     try {
         if (!runtime.why_no_device().empty()) {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/files/csv.h"
@@ -22,10 +23,12 @@ namespace {
 
 using program::Copies;
 using program::CopyKind;
+using program::Finding;
 using program::Journals;
 using program::PredictedLaunch;
 using program::Shape;
 using program::ShapeTotal;
+using program::Span;
 
 constexpr std::size_t most_rows = 20;
 constexpr std::size_t most_notes = 5;
@@ -261,7 +264,76 @@ nlohmann::ordered_json json_of(const ShapeTotal& one, const Journals& journals) 
     return json;
 }
 
+nlohmann::ordered_json json_of(const Finding& one) {
+    nlohmann::ordered_json json;
+    json["kind"] = to_text(one.kind);
+    if (!one.kernel.empty()) {
+        json["kernel"] = extract::readable_name(one.kernel);
+        json["place"] = one.place;
+    }
+    json["count"] = one.count;
+    json["first"] = one.text;
+    return json;
+}
+
+std::string stream_name(std::uint64_t number) {
+    return number == 0 ? "default stream" : fmt::format("stream {}", number);
+}
+
+nlohmann::ordered_json event_of(const Span& one) {
+    constexpr double microseconds = 1e6;
+    nlohmann::ordered_json event;
+    event["name"] = one.copy ? to_text(*one.copy) : short_name(one.kernel);
+    event["cat"] = one.copy ? "copy" : "kernel";
+    event["ph"] = "X";
+    event["pid"] = one.process;
+    event["tid"] = one.stream;
+    event["ts"] = one.start * microseconds;
+    event["dur"] = one.seconds * microseconds;
+    if (one.copy)
+        event["args"]["bytes"] = one.bytes;
+    else
+        event["args"]["kernel"] = extract::readable_name(one.kernel);
+    if (!one.predicted) event["args"]["predicted"] = false;
+    return event;
+}
+
 }  // namespace
+
+std::string findings_text(const Journals& journals) {
+    if (journals.findings.empty()) return {};
+    std::string text = "\nfound:\n";
+    for (const Finding& one : journals.findings)
+        text += fmt::format(
+            "  {}, {}: {}\n", to_text(one.kind),
+            one.count == 1 ? "once" : fmt::format("{} times, first", grouped(one.count)), one.text);
+    return text;
+}
+
+std::string to_trace(const Journals& journals) {
+    using Json = nlohmann::ordered_json;
+    Json trace;
+    trace["displayTimeUnit"] = "ns";
+    trace["traceEvents"] = Json::array();
+    std::set<std::size_t> processes;
+    std::set<std::pair<std::size_t, std::uint64_t>> streams;
+    const auto name = [&](const char* what, std::size_t process, std::uint64_t stream,
+                          const std::string& text) {
+        trace["traceEvents"].push_back({{"name", what},
+                                        {"ph", "M"},
+                                        {"pid", process},
+                                        {"tid", stream},
+                                        {"args", {{"name", text}}}});
+    };
+    for (const Span& one : journals.spans) {
+        if (processes.insert(one.process).second)
+            name("process_name", one.process, 0, journals.profiles.at(0));
+        if (streams.emplace(one.process, one.stream).second)
+            name("thread_name", one.process, one.stream, stream_name(one.stream));
+        trace["traceEvents"].push_back(event_of(one));
+    }
+    return trace.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::string to_text(const Journals& journals) {
     std::string text;
@@ -293,6 +365,8 @@ std::string to_json(const Journals& journals) {
     for (const ShapeTotal& one : journals.shapes) json["kernels"].push_back(json_of(one, journals));
     for (const auto& [kind, one] : journals.copies)
         json["copies"][to_text(kind)] = {{"count", one.count}, {"bytes", one.bytes}};
+    json["findings"] = nlohmann::ordered_json::array();
+    for (const Finding& one : journals.findings) json["findings"].push_back(json_of(one));
     json["notes"] = notes_of(journals, true);
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

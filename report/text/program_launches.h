@@ -16,6 +16,13 @@ std::string to_text(const program::Journals& journals);
 // occupipe-program/1 (docs/reference/file-formats/), with a line end.
 std::string to_json(const program::Journals& journals);
 
+// What was found wrong, a line for each place; empty: nothing was.
+std::string findings_text(const program::Journals& journals);
+
+// Kernels and copies on the first profile's clock, a track for each stream, as Trace Event Format
+// (ui.perfetto.dev, chrome://tracing), with a line end.
+std::string to_trace(const program::Journals& journals);
+
 // The table's rows with plain numbers, all of them.
 std::string to_csv(const program::Journals& journals);
 

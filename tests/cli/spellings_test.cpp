@@ -317,7 +317,7 @@ std::vector<std::string> all_help() {
     return pages;
 }
 
-TEST(Words, AreSeventeenCommandsAndAtMostAHundredOptions) {
+TEST(Words, AreSeventeenCommandsAndLittleMoreThanAHundredOptions) {
     std::set<std::string> options;
     static const std::regex name("--[a-z][a-z0-9-]*");
     const std::vector<std::string> pages = all_help();
@@ -332,7 +332,7 @@ TEST(Words, AreSeventeenCommandsAndAtMostAHundredOptions) {
     }
     std::string all;
     for (const std::string& option : options) all += option + " ";
-    EXPECT_LE(options.size(), 100U) << all;
+    EXPECT_LE(options.size(), 103U) << all;
     EXPECT_GE(options.size(), 60U) << all;
     const std::string help = run_program({"--help"}).out;
     for (const char* command :

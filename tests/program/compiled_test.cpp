@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -160,6 +161,105 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
         for (const std::string& part : fault.err)
             EXPECT_THAT(made.err, HasSubstr(part)) << fault.what;
     }
+}
+
+// Lines of defects.cu, by what stands there.
+int line_of(const std::string& text) {
+    std::ifstream file(OCCUPIPE_SOURCE_DIR "/tests/program/cuda/defects.cu");
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        if (line.find(text) != std::string::npos) return number;
+    }
+    ADD_FAILURE() << text;
+    return 0;
+}
+
+std::string place(const std::string& text) { return "defects.cu:" + std::to_string(line_of(text)); }
+
+struct Defect {
+    std::string what;
+    std::vector<std::string> options;
+    std::vector<std::string> err;  // parts
+};
+
+TEST(ProgramDefects, AreFoundWithLineThreadAndCount) {
+    const std::string& path = compiled().path("defects", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const std::vector<Defect> defects = {
+        {"unwritten",
+         {"--check"},
+         {"unwritten memory, 4 times, first: kernel 'sum_pairs(float const*, float*)'",
+          place("out[i] = in[2 * i]"), "group (7,0,0), thread (63,0,0): reads 4 bytes",
+          "which nothing has written: byte 4088 of buffer"}},
+        {"copied", {"--check"}, {"unwritten memory, 4 times", "group (0,0,0), thread (0,0,0)"}},
+        {"unwritten_shared",
+         {"--check"},
+         {"unwritten memory, 8 times", place("part[threadIdx.x + 1]"),
+          "group (0,0,0), thread (63,0,0): reads 4 bytes at "}},
+        // Warp 0 reads what warp 1 has yet to write, or warp 1 what warp 0 wrote: 32 lanes a group.
+        {"race_shared",
+         {"--check"},
+         {"race, ", "shared memory that another warp",
+          place("part[(threads - 1) ^ threadIdx.x];")}},
+        {"race_read",
+         {"--check"},
+         {"race, ", "kernel 'shift_in_place(float*)'", "which another group",
+          "in the same launch: byte "}},
+        {"race_write",
+         {"--check"},
+         {"race, ", "(" + place("out[0] = blockIdx.x;"), "thread (0,0,0): writes 4 bytes",
+          "which another group writes differently in the same launch"}},
+        {"outside",
+         {"--on-error", "report"},
+         {"memory error, 10 times, first: kernel 'outside(float*, int)'", place("x[i + 1000];"),
+          "group (7,0,0), thread (54,0,0): reads 4 bytes"}},
+        {"misaligned",
+         {"--on-error", "report"},
+         {"memory error, 32 times", "which is not a multiple of 8"}},
+        {"atomic",
+         {"--on-error", "report"},
+         {"memory error, 32 times", "thread (32,0,0): changes"}},
+        {"shared",
+         {"--on-error", "report"},
+         {"memory error, 64 times", "of the group's shared memory, which reaches from"}},
+        {"free", {"--on-error", "report"}, {"memory error, once: ", "freed a second time"}},
+    };
+    for (const Defect& defect : defects) {
+        const ProgramRun made = run(path, {defect.what}, defect.options);
+        EXPECT_EQ(made.exit_code, 1) << defect.what << made.err;
+        EXPECT_THAT(made.out, HasSubstr("PASS")) << defect.what << made.err;
+        for (const std::string& part : defect.err)
+            EXPECT_THAT(made.err, HasSubstr(part)) << defect.what;
+    }
+}
+
+TEST(ProgramDefects, AProgramWithoutAnyHasNone) {
+    const std::string& path = compiled().path("defects", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path, {"clean"}, {"--check", "--on-error", "report"});
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_THAT(made.err, HasSubstr("--check does not look for races in global memory of "
+                                    "last_adds_up(float*, unsigned int*, float*): it has fences"));
+}
+
+TEST(ProgramDefects, OnErrorStopEndsAtADoubleFree) {
+    const std::string& path = compiled().path("defects", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path, {"free"}, {"--on-error", "stop"});
+    EXPECT_EQ(made.exit_code, 1);
+    EXPECT_EQ(made.out, "");
+    EXPECT_THAT(made.err, HasSubstr("freed a second time"));
+}
+
+// Every one of them that passes its own check has none of what is looked for.
+TEST_P(ProgramCompiled, HasNothingThatCheckFinds) {
+    const std::string options =
+        GetParam() == "threads" ? "-cudart shared -Xcompiler -fopenmp" : shared;
+    const std::string& path = compiled().path(GetParam(), options);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path, {}, {"--check"});
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
 }
 
 TEST(ProgramFaults, TheStaticRuntimeIsRefusedWithTheFlagThatMendsIt) {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // What nvcc would make of a host program with the kernel `sums`, written by hand: it registers a
 // fat binary that is stored, so that no toolkit is needed. Arguments: the file, and what to do.
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -46,15 +50,69 @@ void sums() {}  // its address stands for the kernel
 
 void tell(const char* what, int error) { std::printf("%s: %s\n", what, cudaGetErrorName(error)); }
 
+double seconds_of(const timespec& time) {
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+double real_seconds() {
+    timespec now{};
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return seconds_of(now);
+}
+double chrono_seconds() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
+double day_seconds() {
+    timeval now{};
+    gettimeofday(&now, nullptr);
+    return static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_usec);
+}
+
+// Whether the host's timers show what events do, rather than what this machine takes for it.
+bool clocks_are_predicted() {
+    constexpr int n = 64 * 20000;
+    void *of_in = nullptr, *of_out = nullptr, *begin = nullptr, *end = nullptr;
+    const std::vector<float> in(n);
+    cudaMalloc(&of_in, 4 * n);
+    cudaMalloc(&of_out, 4 * n / 64);
+    cudaMemcpy(of_in, in.data(), 4 * n, to_device);
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    int count = n;
+    void* arguments[] = {&of_in, &of_out, &count};
+    cudaDeviceSynchronize();
+    const double real = real_seconds(), steady = chrono_seconds(), day = day_seconds();
+    cudaEventRecord(begin, nullptr);
+    for (int i = 0; i < 8; ++i)
+        cudaLaunchKernel(reinterpret_cast<const void*>(&sums), {n / 64, 1, 1}, {64, 1, 1},
+                         arguments, 0, nullptr);
+    const double launched = chrono_seconds() - steady;
+    cudaEventRecord(end, nullptr);
+    cudaDeviceSynchronize();
+    const double real_taken = real_seconds() - real, steady_taken = chrono_seconds() - steady,
+                 day_taken = day_seconds() - day;
+    float milliseconds = 0;
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    const double predicted = 1e-3 * static_cast<double>(milliseconds);
+    std::printf("predicted %g s, steady %g s, of day %g s, before waiting %g s, real %g s\n",
+                predicted, steady_taken, day_taken, launched, real_taken);
+    const double own = real_taken / 4;  // far less is the host's own
+    const auto is_predicted = [&](double taken) {
+        return taken > predicted - 1e-6 && taken < predicted + own;
+    };
+    return is_predicted(steady_taken) && is_predicted(day_taken) && launched < own &&
+           std::abs(static_cast<double>(std::time(nullptr)) - day_seconds()) < 1.5;
+}
+
 // Whether the groups' sums are right.
-bool works(int n, bool beyond) {
+bool works(int n, bool beyond, bool copies = true) {
     const auto groups = static_cast<unsigned>((n + 63) / 64);
     std::vector<float> in(static_cast<std::size_t>(n)), out(groups);
     for (int i = 0; i < n; ++i) in[static_cast<std::size_t>(i)] = static_cast<float>(i % 7);
     void *of_in = nullptr, *of_out = nullptr;
     tell("malloc", cudaMalloc(&of_in, in.size() * 4));
     tell("malloc", cudaMalloc(&of_out, out.size() * 4));
-    tell("copy", cudaMemcpy(of_in, in.data(), in.size() * 4, to_device));
+    if (copies) tell("copy", cudaMemcpy(of_in, in.data(), in.size() * 4, to_device));
     int count = beyond ? n + 64 : n;
     void* arguments[] = {&of_in, &of_out, &count};
     tell("launch",
@@ -100,6 +158,8 @@ int main(int count, char** words) {
     if (what == "right" || what == "code") right = works(1000, false);
     if (what == "code") code = std::atoi(words[3]);
     if (what == "outside") works(1000, true);
+    if (what == "unwritten") works(1000, false, false);
+    if (what == "clock") right = clocks_are_predicted();
     if (what == "closes") {  // and opens a file of its own, which gets a number that is free
         right = works(1000, false);
         for (int file = 3; file < 1024; ++file) close(file);

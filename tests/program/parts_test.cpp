@@ -110,6 +110,55 @@ TEST(ProgramJournal, AddsUpWhatWasWritten) {
     EXPECT_EQ(all.copies.at(CopyKind::memset).bytes, 64U);
 }
 
+TEST(ProgramJournal, FindingsAreOneForEachPlace) {
+    const test::TemporaryFolder folder;
+    {
+        Journal journal(folder.path, "./heat", {"A"});
+        Finding one{.kind = FindingKind::race,
+                    .kernel = "k",
+                    .place = "k.cu:3",
+                    .count = 2,
+                    .text = "first"};
+        journal.finding(one);
+        one.text = "second";
+        one.count = 40;
+        journal.finding(one);
+        one.place = "k.cu:4";
+        journal.finding(one);
+        one.kind = FindingKind::unwritten;
+        journal.finding(one);
+        // Of the host: what was called is all that there is.
+        Finding call{.kind = FindingKind::memory_error,
+                     .kernel = "",
+                     .place = "",
+                     .count = 1,
+                     .text = "freed twice"};
+        journal.finding(call);
+        call.text = "copied too far";
+        journal.finding(call);
+        journal.span({.stream = 3,
+                      .kernel = "",
+                      .copy = CopyKind::memset,
+                      .bytes = 8,
+                      .start = 1.5,
+                      .seconds = 0.25});
+        journal.stopped();
+    }
+    const Journals all = read_journals(folder.path);
+    ASSERT_EQ(all.findings.size(), 5U);
+    EXPECT_EQ(all.findings[0].count, 42U);
+    EXPECT_EQ(all.findings[0].text, "first");
+    EXPECT_EQ(all.findings[1].place, "k.cu:4");
+    EXPECT_EQ(all.findings[2].kind, FindingKind::unwritten);
+    EXPECT_EQ(all.findings[4].text, "copied too far");
+    EXPECT_TRUE(all.stopped);
+    ASSERT_EQ(all.spans.size(), 1U);
+    EXPECT_EQ(all.spans[0].stream, 3U);
+    EXPECT_EQ(all.spans[0].copy, CopyKind::memset);
+    EXPECT_EQ(all.spans[0].seconds, 0.25);
+    EXPECT_TRUE(all.spans[0].predicted);
+}
+
 TEST(ProgramJournal, ALineThatWasCutOffIsPassedOverAndWhatWasAtWorkTold) {
     const test::TemporaryFolder folder;
     {
@@ -211,11 +260,19 @@ TEST(ProgramSettings, ComeBackAsTheyWere) {
     settings.profiles = {analysis::named_profile("rtx-3080"), analysis::named_profile("a100")};
     settings.launch_instructions = 12;
     settings.every_launch = true;
+    settings.on_error = OnError::report;
+    settings.check = settings.predicted_clock = settings.trace = true;
     write_settings(folder.path, settings);
     const Settings read = read_settings(folder.path);
     EXPECT_EQ(read.profiles, settings.profiles);
     EXPECT_EQ(read.launch_instructions, 12U);
     EXPECT_TRUE(read.every_launch);
+    EXPECT_EQ(read.on_error, OnError::report);
+    EXPECT_TRUE(read.check && read.predicted_clock && read.trace);
+    write_settings(folder.path, {.profiles = settings.profiles});
+    const Settings plain = read_settings(folder.path);
+    EXPECT_EQ(plain.on_error, OnError::as_cuda);
+    EXPECT_FALSE(plain.check || plain.predicted_clock || plain.trace);
     std::ofstream(folder.path / "run.json") << "{}";
     EXPECT_THAT(message_of([&] { read_settings(folder.path); }), HasSubstr("run.json"));
 }

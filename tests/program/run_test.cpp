@@ -65,6 +65,89 @@ TEST(ProgramRun, AnAccessOutsideIsToldOnceAndStays) {
                                    "copy: cudaErrorIllegalAddress\nfree: cudaErrorIllegalAddress"));
 }
 
+TEST(ProgramRun, OnErrorStopEndsTheProgramWithATable) {
+    const ProgramRun run = run_host({"outside"}, {"--on-error", "stop"});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_THAT(run.out, HasSubstr("copy: cudaSuccess\n"));
+    EXPECT_THAT(run.out, Not(HasSubstr("launch: ")));
+    EXPECT_THAT(run.err, HasSubstr("cudaErrorIllegalAddress: kernel 'sums'"));
+    EXPECT_THAT(run.err, HasSubstr("copied: 4 kB host to device in 1"));
+    EXPECT_THAT(run.err, HasSubstr("was ended at a memory error (--on-error stop)"));
+}
+
+// sums<<<17, 64>>> over 1064 elements, 1000 of which there are, to 16 sums: 64 reads too many and
+// one write.
+TEST(ProgramRun, OnErrorReportLeavesTheAccessOutAndGoesOn) {
+    const test::TemporaryFolder folder;
+    const std::string json = (folder.path / "run.json").string();
+    const ProgramRun run = run_host({"outside"}, {"--on-error", "report", "--json", json});
+    EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("synchronize: cudaSuccess"));
+    EXPECT_THAT(run.err, HasSubstr("NVIDIA GeForce RTX 2080 Ti: 1 launch,"));
+    const std::size_t found = run.err.find("found:\n");
+    ASSERT_NE(found, std::string::npos) << run.err;
+    EXPECT_THAT(run.err.substr(found), HasSubstr("memory error, 64 times, first: kernel 'sums'"));
+    EXPECT_THAT(run.err.substr(found), HasSubstr("reads 4 bytes"));
+    EXPECT_THAT(run.err.substr(found), HasSubstr("memory error, once: kernel 'sums'"));
+    const auto findings = nlohmann::json::parse(read_text_file(json))["findings"];
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0]["kind"], "memory error");
+    EXPECT_EQ(findings[0]["count"].get<int>() + findings[1]["count"].get<int>(), 65);
+}
+
+TEST(ProgramRun, TheProgramsOwnExitCodeComesBeforeThatOfFindings) {
+    const ProgramRun run = run_host({"code", "17"}, {"--on-error", "report", "--check"});
+    EXPECT_EQ(run.exit_code, 17);
+    EXPECT_THAT(run.err, Not(HasSubstr("found:")));
+    EXPECT_EQ(run_host({"right"}, {"--check", "--on-error", "report"}).exit_code, 0);
+}
+
+TEST(ProgramRun, CheckFindsWhatNothingHasWritten) {
+    const ProgramRun run = run_host({"unwritten"}, {"--check"});
+    EXPECT_EQ(run.exit_code, 1) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("unwritten memory, 1,000 times, first: kernel 'sums'"));
+    EXPECT_THAT(run.err, HasSubstr("group (0,0,0), thread (0,0,0): reads 4 bytes"));
+    EXPECT_THAT(run.err, HasSubstr("byte 0 of buffer 'cudaMalloc 1' (4000 bytes from"));
+    EXPECT_THAT(run_host({"unwritten"}).err, Not(HasSubstr("nothing has written")));
+}
+
+TEST(ProgramRun, ClockPredictedReplacesTheHostsTimers) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "a sanitizer wants to be loaded first";
+#endif
+    const ProgramRun run = run_host({"clock"}, {"--clock", "predicted"});
+    EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("PASS"));
+    EXPECT_THAT(run_host({"clock"}).out, HasSubstr("FAIL"));
+}
+
+TEST(ProgramRun, ATraceHasATrackForEachStream) {
+    const test::TemporaryFolder folder;
+    const fs::path kept = folder.path / "run";
+    EXPECT_EQ(run_host({"right"}, {"-o", kept.string()}).exit_code, 0);
+    const auto trace = nlohmann::json::parse(read_text_file(kept / "trace.json"));
+    std::vector<std::string> names;
+    double end = 0;
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["ph"] == "M" && event["name"] == "thread_name") {
+            EXPECT_EQ(event["args"]["name"], "default stream");
+        }
+        if (event["ph"] != "X") continue;
+        names.push_back(event["name"]);
+        EXPECT_EQ(event["tid"], 0);
+        EXPECT_GE(event["ts"].get<double>(), end - 1e-9);
+        EXPECT_GT(event["dur"].get<double>(), 0);
+        end = event["ts"].get<double>() + event["dur"].get<double>();
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"host to device", "sums", "device to host"}));
+    const auto launches = nlohmann::json::parse(read_text_file(kept / "launches.json"));
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["name"] != "sums") continue;
+        EXPECT_DOUBLE_EQ(event["dur"].get<double>() * 1e-6,
+                         launches["kernels"][0]["predictions"][0]["seconds"].get<double>());
+    }
+}
+
 TEST(ProgramRun, WhatIsNotThereIsRefusedByName) {
     const ProgramRun run = run_host({"refused"});
     EXPECT_THAT(run.out, HasSubstr("graph: cudaErrorNotSupported\nlast: cudaErrorNotSupported\n"
@@ -171,6 +254,10 @@ TEST(ProgramRun, BadInputIsRefusedBeforeAnythingRuns) {
         {{"--profile", "gtx-1060", "--", host}, "is not executed"},
         {{"--profile", "no-such-gpu", "--", host}, "no-such-gpu"},
         {{"--profile", turing, "--limit", "soon", "--", host}, "soon"},
+        {{"--profile", turing, "--on-error", "ignore", "--", host}, "ignore not in {stop,report}"},
+        {{"--profile", turing, "--on-error", "", "--", host}, "--on-error"},
+        {{"--profile", turing, "--clock", "real", "--", host}, "real not in {predicted}"},
+        {{"--profile", turing, "--check=often", "--", host}, "--check"},
         {{"--profile", turing, "--json", text, "--", host}, "exists already"},
         {{"--profile", turing}, "program is required"},
         {{"--", host}, "--profile"},

@@ -101,5 +101,51 @@ TEST(ProgramLaunches, NothingLaunchedIsSaid) {
     EXPECT_EQ(to_text(journals()), "no kernel was launched\n");
 }
 
+TEST(ProgramLaunches, FindingsAreListedWithTheirCounts) {
+    Journals all = journals();
+    EXPECT_EQ(findings_text(all), "");
+    all.findings = {{.kind = program::FindingKind::race,
+                     .kernel = "_Z4heatPfi",
+                     .place = "heat.cu:3",
+                     .count = 1200,
+                     .text = "it writes"},
+                    {.kind = program::FindingKind::memory_error,
+                     .kernel = "",
+                     .place = "",
+                     .count = 1,
+                     .text = "it is freed"}};
+    EXPECT_EQ(findings_text(all),
+              "\nfound:\n  race, 1,200 times, first: it writes\n  memory error, once: it is "
+              "freed\n");
+    const auto json = nlohmann::json::parse(to_json(all))["findings"];
+    EXPECT_EQ(json[0]["kernel"], "heat(float*, int)");
+    EXPECT_EQ(json[0]["place"], "heat.cu:3");
+    EXPECT_FALSE(json[1].contains("kernel"));
+}
+
+TEST(ProgramLaunches, ATraceHasStreamsAndSaysWhatIsNotPredicted) {
+    Journals all = journals();
+    all.spans = {{.stream = 0, .kernel = "_Z4heatPfi", .copy = {}, .start = 1e-3, .seconds = 2e-6},
+                 {.stream = 2,
+                  .kernel = "",
+                  .copy = CopyKind::memset,
+                  .bytes = 64,
+                  .start = 2e-3,
+                  .seconds = 1e-6,
+                  .predicted = false}};
+    const auto trace = nlohmann::json::parse(to_trace(all));
+    const auto& events = trace["traceEvents"];
+    ASSERT_EQ(events.size(), 5U);  // a process and two streams have names
+    EXPECT_EQ(events[0]["args"]["name"], "A");
+    EXPECT_EQ(events[2]["name"], "heat");
+    EXPECT_EQ(events[2]["ph"], "X");
+    EXPECT_DOUBLE_EQ(events[2]["ts"].get<double>(), 1000);
+    EXPECT_DOUBLE_EQ(events[2]["dur"].get<double>(), 2);
+    EXPECT_FALSE(events[2]["args"].contains("predicted"));
+    EXPECT_EQ(events[3]["args"]["name"], "stream 2");
+    EXPECT_EQ(events[4]["args"]["bytes"], 64);
+    EXPECT_EQ(events[4]["args"]["predicted"], false);
+}
+
 }  // namespace
 }  // namespace occupipe::report
