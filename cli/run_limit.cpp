@@ -98,6 +98,7 @@ void RunLimit::begin_stage(const std::string& name, std::size_t done, std::size_
     stage_start_ = elapsed();
     stage_end_.reset();
     if (left) stage_end_ = stage_start_ + *left;
+    if (stage_start_ >= ProgressLine::first) line_.show(stage_start_, done_text() + "executing");
 }
 
 std::string RunLimit::done_text() const {

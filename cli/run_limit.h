@@ -31,6 +31,8 @@ Limit parse_limit(const std::string& text, const std::string& counted = "instruc
 // every ten seconds.
 class ProgressLine {
 public:
+    static constexpr double first = 2;  // seconds after the start
+
     bool due(double elapsed) const { return elapsed >= next_; }
     void show(double elapsed, const std::string& text);
     void end() const;  // the next line is another's
@@ -38,7 +40,7 @@ public:
 private:
     bool terminal_ = is_terminal();
     bool shown_ = false;
-    double next_ = 2;  // seconds after the start
+    double next_ = first;
 
     static bool is_terminal();
 };

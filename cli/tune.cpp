@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 constexpr const char* about =
     "Compiles, executes and predicts every configuration of a tuner's search space, without a\n"
     "GPU, and ranks them: which ones are worth measuring, and what limits them.\n"
-    "Input: the tuner's own description of the space (a T1 file), or a short YAML\n"
+    "Input: the tuner's own description of the space (T1, KTT), or a short YAML\n"
     "(docs/reference/file-formats/search-space.md): kernel, values, restrictions, launch, "
     "arguments.\n"
     "Output: the best ones, or the --top ones to measure, and what each tunable does, on stdout;\n"
@@ -216,7 +216,7 @@ void tune(const Options& options) {
 void add_tune_options(const Command& command, const std::shared_ptr<Options>& options) {
     command
         .add_option("spec", options->spec,
-                    "The search space: a tuner's input (T1), or YAML of ours")
+                    "The search space: a tuner's input (T1, KTT), or YAML of ours")
         .type_name("SPEC")
         .required();
     command.add_option("--profile", options->profile, "GPU: a profile, or a shipped one's name")
