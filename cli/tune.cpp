@@ -54,8 +54,9 @@ constexpr const char* examples =
     "occupipe tune convolution.json --profile a100 -o ranked.json --measured first.csv --top 10\n"
     "occupipe tune convolution.json --profile a100 --format t4 -o predicted_T4.json";
 
-// Instructions of each simulation; a limit in seconds leaves it as it is.
-constexpr std::int64_t most_simulated = 20'000'000;
+// Instructions of each simulation, some seconds: launches of 3·10⁸ are usual where groups differ. A
+// limit in seconds leaves it as it is.
+constexpr std::int64_t most_simulated = 1'000'000'000;
 
 struct Options {
     std::string spec;

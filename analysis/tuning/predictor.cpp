@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <utility>
 
@@ -187,25 +188,46 @@ void Predictor::execute_and_model(ConfigurationPrediction& row, const Made& made
                                options_.changes, options_.memory);
     const Told at = told(kernel, *kernel.kernel().launch, {.run = options_.run, .threads = 1});
     require_numbers(at);
-    if (stage == Stage::coarse) {
-        const Prediction made_coarse = analysis::predict(at, find_model(coarse_model), {});
-        row.coarse = made_coarse.seconds;
-        row.limiter = made_coarse.limited_by;
-    } else {
+    if (stage == Stage::coarse)
+        ask_coarsely(row, at);
+    else
         ask_models(row, at);
-    }
     row.model_seconds = processor_seconds() - executed;
 }
 
-void Predictor::ask_models(ConfigurationPrediction& row, const Told& at) const {
-    ModelOptions model_options = options_.run.options();
-    model_options.max_simulated = options_.max_simulated;
-    model_options.checkpoint = [&](const RunProgress&) {
+ModelOptions Predictor::model_options() const {
+    ModelOptions all = options_.run.options();
+    all.max_simulated = options_.max_simulated;
+    all.checkpoint = [this](const RunProgress&) {
         if (options_.stop && options_.stop()) throw Interrupted("while simulating");
     };
+    return all;
+}
+
+void Predictor::ask_coarsely(ConfigurationPrediction& row, const Told& at) const {
+    constexpr std::int64_t first_waves = 2, waves = 6;
+    const std::int64_t wave = std::int64_t{profile_.cores} * at.launch.concurrent_groups;
+    const auto of_waves = [&](std::int64_t count) {
+        Launch launch = at.launch;
+        launch.groups = std::min(launch.groups, count * wave);
+        return analysis::predict(at_launch(at.mean, launch), *options_.models.front(),
+                                 model_options());
+    };
+    const Prediction some = of_waves(waves);
+    double seconds = some.seconds;
+    if (const std::int64_t others = at.launch.groups - waves * wave; others > 0)
+        seconds += static_cast<double>(others) * (seconds - of_waves(first_waves).seconds) /
+                   static_cast<double>((waves - first_waves) * wave);
+    row.coarse = std::sqrt(
+        seconds * analysis::predict(at, find_model(coarse_bound), model_options()).seconds);
+    row.limiter = some.limited_by;
+}
+
+void Predictor::ask_models(ConfigurationPrediction& row, const Told& at) const {
+    const ModelOptions asked = model_options();
     for (std::size_t i = 0; i < options_.models.size(); ++i) {
         try {
-            const Prediction of_model = analysis::predict(at, *options_.models[i], model_options);
+            const Prediction of_model = analysis::predict(at, *options_.models[i], asked);
             row.predicted[i] = of_model.seconds;
             if (i == 0) take(row, of_model);
         } catch (const InputError& error) {

@@ -39,10 +39,13 @@ std::optional<Refusal> refusal_named(std::string_view word);
 
 // How a configuration is predicted.
 enum class Stage : std::uint8_t {
-    coarse,  // by `coarse_model`, from a few groups of the launch
-    exact,   // by the models that were asked for
+    // From a few groups of the launch: the geometric mean of `coarse_bound` and of what some waves
+    // of groups take by the first model. The bound hides every latency, and few groups miss more in
+    // caches than all, so that the first is too short and the second too long.
+    coarse,
+    exact,  // by the models that were asked for
 };
-inline constexpr std::string_view coarse_model = "roofline";
+inline constexpr std::string_view coarse_bound = "roofline";
 
 // Of a time, with 95 %, seconds.
 struct TimeInterval {
@@ -103,7 +106,9 @@ private:
 
     Made code_of(ConfigurationPrediction& row) const;
     void execute_and_model(ConfigurationPrediction& row, const Made& made, Stage stage);
+    ModelOptions model_options() const;
     void ask_models(ConfigurationPrediction& row, const Told& at) const;
+    void ask_coarsely(ConfigurationPrediction& row, const Told& at) const;
     bool find(ConfigurationPrediction& row, Stage stage) const;
 
     const TuningSpace& space_;

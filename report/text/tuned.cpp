@@ -69,8 +69,8 @@ std::size_t coarse_count(const analysis::Tuned& tuned) {
 std::string stages_text(const analysis::Tuned& tuned) {
     const std::size_t coarse = coarse_count(tuned);
     if (coarse == 0) return "";
-    std::string text =
-        fmt::format("{} of them coarse: {} of a few groups", coarse, analysis::coarse_model);
+    std::string text = fmt::format("{} of them coarse: {} and {} of a few groups", coarse,
+                                   analysis::coarse_bound, tuned.models.front()->name);
     const analysis::CoarseScale::Part& part = tuned.scale->all;
     if (part.count > 0) text += fmt::format(", times {:.3g}", std::exp(part.log_factor));
     if (part.scatter)
@@ -266,7 +266,8 @@ ordered_json to_json(const RankedSpace& ranked) {
         }
     }
     if (tuned.scale) {
-        json["coarse"] = {{"model", analysis::coarse_model}, {"count", coarse_count(tuned)}};
+        json["coarse"] = {{"models", {analysis::coarse_bound, tuned.models.front()->name}},
+                          {"count", coarse_count(tuned)}};
         const analysis::CoarseScale::Part& part = tuned.scale->all;
         if (part.count > 0) json["coarse"]["factor"] = std::exp(part.log_factor);
         if (part.scatter) json["coarse"]["scatter"] = *part.scatter;

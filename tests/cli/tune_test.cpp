@@ -258,11 +258,11 @@ TEST(Tune, WithABudgetAllAreCoarseThenExact) {
     const ProgramRun coarse = with(little, "coarse.json");
     ASSERT_EQ(coarse.exit_code, 0) << coarse.err;
     EXPECT_THAT(coarse.err, HasSubstr("--budget 0.001s: was spent before"));
-    EXPECT_THAT(coarse.out, HasSubstr("10 of them coarse: roofline of a few groups"));
+    EXPECT_THAT(coarse.out, HasSubstr("10 of them coarse: roofline and pipeline of a few groups"));
     const Json rough = files.json("coarse.json");
     ASSERT_EQ(rough["ranked"].size(), 10U);
     EXPECT_EQ(rough["refused"].size(), 10U);
-    EXPECT_EQ(rough["coarse"], (Json{{"model", "roofline"}, {"count", 10}}));
+    EXPECT_EQ(rough["coarse"], (Json{{"models", {"roofline", "pipeline"}}, {"count", 10}}));
     for (const Json& one : rough["ranked"]) {
         EXPECT_GT(one["coarse_seconds"].get<double>(), 0);
         EXPECT_FALSE(one.contains("predicted_seconds"));

@@ -140,7 +140,7 @@ TunedLaunch ktt_launch(const std::string& from = {}, const std::string& to = {})
     std::string text = ktt;
     if (!from.empty()) text.replace(text.find(from), from.size(), to);
     return launch_of(parse_tuning_space(text, "spaces/ktt.json"),
-                     {{"BX", 64}, {"FAST", 1}, {"TYPE", "double"}});
+                     {{"BX", 64}, {"FAST", 1}, {"TYPE", std::string("double")}});
 }
 
 TEST(KttSpace, ALaunchIsThatOfItsConfiguration) {
@@ -159,9 +159,9 @@ TEST(KttSpace, ALaunchIsThatOfItsConfiguration) {
     EXPECT_EQ(in.fill.kind, BufferFill::Kind::random);
     EXPECT_EQ(in.fill.high, "20.0");
     EXPECT_EQ(made.plan.find_buffer("argument_2")->type, ElementType::u16);
-    EXPECT_EQ(
-        excluded_by(parse_tuning_space(ktt, "k"), {{"BX", 64}, {"FAST", 0}, {"TYPE", "float"}}),
-        "BX < 64 or FAST");
+    EXPECT_EQ(excluded_by(parse_tuning_space(ktt, "k"),
+                          {{"BX", 64}, {"FAST", 0}, {"TYPE", std::string("float")}}),
+              "BX < 64 or FAST");
     // In threads, as OpenCL counts.
     const TunedLaunch threads = ktt_launch("\"GlobalSize\": {\"X\": \"4096 // BX\"",
                                            "\"GlobalSizeType\": \"OpenCL\", "
@@ -178,9 +178,11 @@ TEST(KttSpace, WhatCannotBeSaidIsRefusedByName) {
             return std::string(error.what());
         }
     };
-    EXPECT_THAT(refusal("\"CUDA\"", "\"Vulkan\""), HasSubstr("spaces/ktt.json:13:15: Language"));
+    EXPECT_THAT(refusal("\"CUDA\"", "\"Vulkan\""),
+                HasSubstr("spaces/ktt.json:12:15: KernelSpecification.Language"));
     EXPECT_THAT(refusal("\"Random\", \"FillValue\"", "\"BinaryRaw\", \"FillValue\""),
-                HasSubstr("spaces/ktt.json:18:60: FillType: must be Constant or Random"));
+                HasSubstr("spaces/ktt.json:17:62: KernelSpecification.Arguments[0].FillType: must "
+                          "be Constant or Random"));
     EXPECT_THAT(refusal("\"Type\": \"float\"", "\"Type\": \"float4\""),
                 HasSubstr("Type: is not an element type"));
     EXPECT_THAT(refusal("\"Type\": \"float\"", "\"Type\": \"custom\""), HasSubstr("Type"));
