@@ -54,9 +54,11 @@ constexpr const char* examples =
     "occupipe tune convolution.json --profile a100 -o ranked.json --measured first.csv --top 10\n"
     "occupipe tune convolution.json --profile a100 --format t4 -o predicted_T4.json";
 
-// Instructions of each simulation, some seconds: launches of 3·10⁸ are usual where groups differ. A
-// limit in seconds leaves it as it is.
-constexpr std::int64_t most_simulated = 1'000'000'000;
+// Instructions of each simulation; a limit in seconds leaves it as it is.
+constexpr std::int64_t most_simulated = 20'000'000;
+// With a budget, which limits the time otherwise: some seconds. Launches of 3·10⁸ are usual where
+// groups differ.
+constexpr std::int64_t most_simulated_of_budget = 1'000'000'000;
 
 struct Options {
     std::string spec;
@@ -153,8 +155,11 @@ void tune(const Options& options) {
     analysis::TuneOptions how;
     how.models = options.models;
     how.changes = options.changes;
-    how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
-                            .count.value_or(most_simulated);
+    how.budget_seconds = budget_seconds(options.budget);
+    how.max_simulated = how.budget_seconds ? most_simulated_of_budget : most_simulated;
+    if (options.limit != Options().limit)
+        how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
+                                .count.value_or(how.max_simulated);
     if (options.draws) how.draws = static_cast<std::size_t>(*options.draws);
     how.seed = options.seed.value_or(1);
     for (const analysis::MeasuredRun& run : measured.runs)
@@ -164,7 +169,6 @@ void tune(const Options& options) {
     how.journal = journal_of(options);
     how.force = options.force;
     how.stop = [&] { return limit.over(); };
-    how.budget_seconds = budget_seconds(options.budget);
     how.progress =
         [&, stage = std::optional<analysis::Stage>()](const analysis::TuneProgress& now) mutable {
             if (stage == now.stage) return limit.add_done();

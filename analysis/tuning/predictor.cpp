@@ -283,8 +283,7 @@ ConfigurationPrediction Predictor::predict(const Configuration& configuration, S
         if (row.refused == Refusal::none) row.refused = Refusal::prediction;
         remember(row, stage);
     } catch (const LimitReached& error) {
-        const std::string what = error.what();
-        row.refusal = what.substr(0, what.find('\n'));
+        row.refusal = error.what();
         row.at_limit = true;
         remember(row, stage);
     } catch (const isa::Stopped&) {

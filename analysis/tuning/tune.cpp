@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/parallel.h"
+#include "sim/engine/run_progress.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::analysis {
@@ -53,6 +54,11 @@ std::vector<std::uint64_t> chosen(const TuningSpace& space, std::vector<std::uin
     first = numbers.size() - others.size();
     if (options.draws && *options.draws < others.size()) numbers.resize(first + *options.draws);
     return numbers;
+}
+
+// Of what a simulation says that came to its limit; the second one is advice on options.
+std::string first_line(const std::string& text, bool at_limit) {
+    return at_limit ? text.substr(0, text.find('\n')) : text;
 }
 
 // What predicts configurations of a space, with all threads.
@@ -108,6 +114,8 @@ public:
                     stopped = true;
                     return;
                 }
+                if (row.at_limit && stage == Stage::exact) throw LimitReached(row.refusal);
+                row.refusal = first_line(row.refusal, row.at_limit);
                 row.stage = stage;
                 if (stage == Stage::coarse) row.coarse_limiter = row.limiter;
                 const std::scoped_lock lock(mutex_);
@@ -207,7 +215,7 @@ private:
         row.interval = made.interval;
         row.limiter = made.limiter;
         row.refused = made.refused;
-        row.refusal = made.refusal;
+        row.refusal = first_line(made.refusal, made.at_limit);
         row.known = made.known;
         row.compile_seconds += made.compile_seconds;
         row.execute_seconds += made.execute_seconds;
