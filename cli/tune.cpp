@@ -198,8 +198,8 @@ void tune(const Options& options) {
     if (tuned.stopped && tuned.rows.empty()) limit.require_time();
     if (tuned.scale && tuned.scale->all.count == 0 && !ranking.order.empty())
         fmt::print(stderr,
-                   "occupipe: note: --budget {}: was spent before a configuration could be "
-                   "predicted exactly\n",
+                   "occupipe: note: all times are coarse: none could be predicted exactly within "
+                   "--budget {} and --limit\n",
                    options.budget);
     limit.end_line();
     if (!options.output.empty())
