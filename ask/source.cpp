@@ -196,9 +196,14 @@ KernelIn execute_code(const KernelFile& file, const std::string& kernel,
     options.memory_cores = extraction.memory_cores;
     if (profile != nullptr) options.known = known_names(*profile);
     options.buffers = reading.buffers;
-    if (reading.hurry) {
+    if (reading.effort == Effort::hurried) {
         options.least_memory_groups = 16;
         options.memory_references = 1 << 21;
+    } else if (reading.effort == Effort::coarse) {
+        options.least_memory_groups = 2;
+        options.memory_instructions = 300'000;
+        options.memory_references = 1 << 18;
+        options.sample = 2;
     }
     options.execute = reading.execute;
     KernelIn in = kernel_in(plan, file, options);

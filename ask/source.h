@@ -88,6 +88,13 @@ KernelFile read_kernels(const CodeSource& source, const LaunchPlan& plan, const 
 // The file that is read: a graph's, or the one that holds the kernels.
 std::string source_path(const KernelSource& source);
 
+// How much of kernels whose groups are long is looked at.
+enum class Effort : std::uint8_t {
+    full,
+    hurried,  // fewer groups and cache lines
+    coarse,   // a few groups alone
+};
+
 // How code is executed, and who is told what meanwhile; each may be absent.
 struct Reading {
     // Before anything is compiled or executed: the file that is read.
@@ -97,8 +104,7 @@ struct Reading {
         execute = {};
     // KernelsInOptions
     extract::BufferStore* buffers = nullptr;
-    // Of kernels whose groups are long, fewer groups and cache lines are looked at.
-    bool hurry = false;
+    Effort effort = Effort::full;
     std::function<void(const std::string& note)> compiled = {};
     std::function<void(const std::string& warning)> warn = {};
 };

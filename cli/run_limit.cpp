@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -88,16 +89,34 @@ void RunLimit::add_done() {
     ++done_;
 }
 
+void RunLimit::begin_stage(const std::string& name, std::size_t done, std::size_t all,
+                           std::optional<double> left) {
+    const std::lock_guard guard(mutex_);
+    stage_ = name + " ";
+    done_ = done_before_ = done;
+    expected_ = all;
+    stage_start_ = elapsed();
+    stage_end_.reset();
+    if (left) stage_end_ = stage_start_ + *left;
+    if (stage_start_ >= ProgressLine::first) line_.show(stage_start_, done_text() + "executing");
+}
+
 std::string RunLimit::done_text() const {
-    return expected_ > 1 ? fmt::format("{} of {} predictions; now ", done_, expected_) : "";
+    return expected_ > 1 ? fmt::format("{} of {} {}predictions; now ", done_, expected_, stage_)
+                         : "";
 }
 
 // ", 3:12 left" once some of the time shows how fast it goes.
 std::string RunLimit::left_text(double elapsed) const {
     constexpr double least = 6;
-    if (done_ == 0 || done_ >= expected_ || elapsed < least) return "";
-    return fmt::format(", {} left", duration_text(elapsed / static_cast<double>(done_) *
-                                                  static_cast<double>(expected_ - done_)));
+    const double spent = elapsed - stage_start_;
+    if (done_ >= expected_ || spent < least) return "";
+    std::optional<double> left;
+    if (done_ > done_before_)
+        left = spent / static_cast<double>(done_ - done_before_) *
+               static_cast<double>(expected_ - done_);
+    if (stage_end_) left = std::min(left.value_or(*stage_end_), *stage_end_ - elapsed);
+    return left ? fmt::format(", {} left", duration_text(std::max(0.0, *left))) : "";
 }
 
 double RunLimit::elapsed() const {

@@ -31,6 +31,8 @@ Limit parse_limit(const std::string& text, const std::string& counted = "instruc
 // every ten seconds.
 class ProgressLine {
 public:
+    static constexpr double first = 2;  // seconds after the start
+
     bool due(double elapsed) const { return elapsed >= next_; }
     void show(double elapsed, const std::string& text);
     void end() const;  // the next line is another's
@@ -38,7 +40,7 @@ public:
 private:
     bool terminal_ = is_terminal();
     bool shown_ = false;
-    double next_ = 2;  // seconds after the start
+    double next_ = first;
 
     static bool is_terminal();
 };
@@ -64,6 +66,10 @@ public:
     // How many predictions there are in all; one of them is done.
     void expect(std::size_t predictions) { expected_ = predictions; }
     void add_done();
+    // The same in stages: `done` of `all` predictions of this one, called so ("coarse"), which ends
+    // in `left` seconds at the latest.
+    void begin_stage(const std::string& name, std::size_t done, std::size_t all,
+                     std::optional<double> left);
     // Leaves the line of progress, where there is one.
     void end_line();
 
@@ -83,6 +89,10 @@ private:
     std::mutex mutex_;  // of what follows
     std::size_t expected_ = 0;
     std::size_t done_ = 0;
+    std::string stage_;            // "coarse "; empty: there are none
+    std::size_t done_before_ = 0;  // of the stage
+    double stage_start_ = 0;       // seconds after the start
+    std::optional<double> stage_end_;
     ProgressLine line_;
 };
 

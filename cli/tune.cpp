@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -36,7 +39,7 @@ namespace fs = std::filesystem;
 constexpr const char* about =
     "Compiles, executes and predicts every configuration of a tuner's search space, without a\n"
     "GPU, and ranks them: which ones are worth measuring, and what limits them.\n"
-    "Input: the tuner's own description of the space (a T1 file), or a short YAML\n"
+    "Input: the tuner's own description of the space (T1, KTT), or a short YAML\n"
     "(docs/reference/file-formats/search-space.md): kernel, values, restrictions, launch, "
     "arguments.\n"
     "Output: the best ones, or the --top ones to measure, and what each tunable does, on stdout;\n"
@@ -46,12 +49,16 @@ constexpr const char* about =
 
 constexpr const char* examples =
     "occupipe tune convolution.json --profile a100 -o ranked.json\n"
+    "occupipe tune convolution.json --profile a100 --budget 600s -o ranked.json --top 20\n"
     "occupipe tune convolution.json --profile a100 --draws 300 --limit 600s --top 20\n"
     "occupipe tune convolution.json --profile a100 -o ranked.json --measured first.csv --top 10\n"
     "occupipe tune convolution.json --profile a100 --format t4 -o predicted_T4.json";
 
 // Instructions of each simulation; a limit in seconds leaves it as it is.
 constexpr std::int64_t most_simulated = 20'000'000;
+// With a budget, which limits the time otherwise: some seconds. Launches of 3·10⁸ are usual where
+// groups differ.
+constexpr std::int64_t most_simulated_of_budget = 1'000'000'000;
 
 struct Options {
     std::string spec;
@@ -64,12 +71,25 @@ struct Options {
     std::vector<std::string> models = {"pipeline"};
     analysis::ProfileChanges changes;
     std::optional<int> top;
+    std::string budget;
     std::optional<int> draws;
     std::optional<std::uint64_t> seed;
     unsigned threads = 0;
     bool json = false;
     bool force = false;
 };
+
+std::optional<double> budget_seconds(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    double seconds = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, fault] = std::from_chars(text.data(), end, seconds);
+    if (fault != std::errc() || std::string_view(rest, end) != "s" || !std::isfinite(seconds) ||
+        seconds <= 0)
+        throw InputError(
+            fmt::format("--budget {}: expected a positive number of seconds, such as 600s", text));
+    return seconds;
+}
 
 fs::path journal_of(const Options& options) {
     return options.output.empty() ? fs::path() : fs::path(options.output + ".journal");
@@ -135,8 +155,11 @@ void tune(const Options& options) {
     analysis::TuneOptions how;
     how.models = options.models;
     how.changes = options.changes;
-    how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
-                            .count.value_or(most_simulated);
+    how.budget_seconds = budget_seconds(options.budget);
+    how.max_simulated = how.budget_seconds ? most_simulated_of_budget : most_simulated;
+    if (options.limit != Options().limit)
+        how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
+                                .count.value_or(how.max_simulated);
     if (options.draws) how.draws = static_cast<std::size_t>(*options.draws);
     how.seed = options.seed.value_or(1);
     for (const analysis::MeasuredRun& run : measured.runs)
@@ -146,14 +169,21 @@ void tune(const Options& options) {
     how.journal = journal_of(options);
     how.force = options.force;
     how.stop = [&] { return limit.over(); };
-    how.progress = [&, began = false](const analysis::TuneProgress& now) mutable {
-        if (began) return limit.add_done();
-        began = true;
-        limit.expect(now.all - now.resumed);
-        if (now.resumed > 0)
-            fmt::print(stderr, "{} of {} configurations are in {} already\n", now.resumed, now.all,
-                       how.journal.string());
-    };
+    how.progress =
+        [&, stage = std::optional<analysis::Stage>()](const analysis::TuneProgress& now) mutable {
+            if (stage == now.stage) return limit.add_done();
+            const bool first = !stage;
+            stage = now.stage;
+            if (now.stage == analysis::Stage::coarse)  // ends when all are done
+                limit.begin_stage("coarse", now.done, now.all, {});
+            else if (how.budget_seconds)
+                limit.begin_stage("exact", now.done, now.all, now.left);
+            else
+                limit.expect(now.all - now.resumed);
+            if (first && now.resumed > 0)
+                fmt::print(stderr, "{} of {} configurations are in {} already\n", now.resumed,
+                           now.all, how.journal.string());
+        };
     const analysis::Tuned tuned = [&] {
         try {
             return analysis::tune(space, profile, how);
@@ -166,6 +196,11 @@ void tune(const Options& options) {
         analysis::ranked(tuned, measured.runs, static_cast<std::size_t>(options.top.value_or(0)));
     const report::RankedSpace ranked{space, tuned, ranking};
     if (tuned.stopped && tuned.rows.empty()) limit.require_time();
+    if (tuned.scale && tuned.scale->all.count == 0 && !ranking.order.empty())
+        fmt::print(stderr,
+                   "occupipe: note: all times are coarse: none could be predicted exactly within "
+                   "--budget {} and --limit\n",
+                   options.budget);
     limit.end_line();
     if (!options.output.empty())
         write_text_file(options.output, content_of(options, ranked), Overwrite::yes);
@@ -186,7 +221,7 @@ void tune(const Options& options) {
 void add_tune_options(const Command& command, const std::shared_ptr<Options>& options) {
     command
         .add_option("spec", options->spec,
-                    "The search space: a tuner's input (T1), or YAML of ours")
+                    "The search space: a tuner's input (T1, KTT), or YAML of ours")
         .type_name("SPEC")
         .required();
     command.add_option("--profile", options->profile, "GPU: a profile, or a shipped one's name")
@@ -211,6 +246,12 @@ void add_tune_options(const Command& command, const std::shared_ptr<Options>& op
             "Times of some configurations (T4, Kernel Tuner, KTT, CSV): they are predicted\n"
             "first, one factor is fitted to them, and all are ranked anew")
         .type_name("FILE");
+    command
+        .add_option(
+            "--budget", options->budget,
+            "Seconds for the whole space (600s): all configurations coarsely first, from a\n"
+            "few groups, then the best and the least known exactly until they are spent")
+        .type_name("Ns");
     command
         .add_option("--draws", options->draws,
                     "So many configurations at random (default: all of the space)")

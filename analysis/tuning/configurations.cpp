@@ -7,6 +7,7 @@
 
 #include "ask/what_if.h"
 #include "core/parallel.h"
+#include "sim/engine/run_progress.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::analysis {
@@ -43,6 +44,7 @@ HeldAgainst held_against(const TuningSpace& space, const MeasuredRuns& runs,
                 stopped = true;
                 return;
             }
+            if (row.at_limit) throw LimitReached(row.refusal);
             const std::scoped_lock lock(telling);
             if (options.done) options.done(row);
         },

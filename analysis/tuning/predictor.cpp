@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "core/occupancy.h"
 #include "extract/signature.h"
 #include "sim/engine/run_progress.h"
+#include "sim/models/registry.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -166,13 +168,13 @@ Predictor::Made Predictor::code_of(ConfigurationPrediction& row) const {
     return {std::move(file), std::move(launch.plan)};
 }
 
-void Predictor::execute_and_model(ConfigurationPrediction& row, const Made& made) {
+void Predictor::execute_and_model(ConfigurationPrediction& row, const Made& made, Stage stage) {
     const double began = processor_seconds();
     Extraction extraction;
     if (options_.memory.pricing != MemoryPricing::none) extraction.memory_cores = profile_.cores;
     Reading reading;
     reading.buffers = &buffers_;
-    reading.hurry = true;
+    reading.effort = stage == Stage::coarse ? Effort::coarse : Effort::hurried;
     reading.execute = [&](extract::PlanRun& run, extract::PlanOptions plan) {
         plan.threads = 1;
         if (options_.stop) plan.progress = [&](const auto&) { return !options_.stop(); };
@@ -186,14 +188,46 @@ void Predictor::execute_and_model(ConfigurationPrediction& row, const Made& made
                                options_.changes, options_.memory);
     const Told at = told(kernel, *kernel.kernel().launch, {.run = options_.run, .threads = 1});
     require_numbers(at);
-    ModelOptions model_options = options_.run.options();
-    model_options.max_simulated = options_.max_simulated;
-    model_options.checkpoint = [&](const RunProgress&) {
+    if (stage == Stage::coarse)
+        ask_coarsely(row, at);
+    else
+        ask_models(row, at);
+    row.model_seconds = processor_seconds() - executed;
+}
+
+ModelOptions Predictor::model_options() const {
+    ModelOptions all = options_.run.options();
+    all.max_simulated = options_.max_simulated;
+    all.checkpoint = [this](const RunProgress&) {
         if (options_.stop && options_.stop()) throw Interrupted("while simulating");
     };
+    return all;
+}
+
+void Predictor::ask_coarsely(ConfigurationPrediction& row, const Told& at) const {
+    constexpr std::int64_t first_waves = 2, waves = 6;
+    const std::int64_t wave = std::int64_t{profile_.cores} * at.launch.concurrent_groups;
+    const auto of_waves = [&](std::int64_t count) {
+        Launch launch = at.launch;
+        launch.groups = std::min(launch.groups, count * wave);
+        return analysis::predict(at_launch(at.mean, launch), *options_.models.front(),
+                                 model_options());
+    };
+    const Prediction some = of_waves(waves);
+    double seconds = some.seconds;
+    if (const std::int64_t others = at.launch.groups - waves * wave; others > 0)
+        seconds += static_cast<double>(others) * (seconds - of_waves(first_waves).seconds) /
+                   static_cast<double>((waves - first_waves) * wave);
+    row.coarse = std::sqrt(
+        seconds * analysis::predict(at, find_model(coarse_bound), model_options()).seconds);
+    row.limiter = some.limited_by;
+}
+
+void Predictor::ask_models(ConfigurationPrediction& row, const Told& at) const {
+    const ModelOptions asked = model_options();
     for (std::size_t i = 0; i < options_.models.size(); ++i) {
         try {
-            const Prediction of_model = analysis::predict(at, *options_.models[i], model_options);
+            const Prediction of_model = analysis::predict(at, *options_.models[i], asked);
             row.predicted[i] = of_model.seconds;
             if (i == 0) take(row, of_model);
         } catch (const InputError& error) {
@@ -203,30 +237,31 @@ void Predictor::execute_and_model(ConfigurationPrediction& row, const Made& made
             row.refusal = error.what();
         }
     }
-    row.model_seconds = processor_seconds() - executed;
 }
 
-bool Predictor::find(ConfigurationPrediction& row) const {
+bool Predictor::find(ConfigurationPrediction& row, Stage stage) const {
     const std::scoped_lock lock(mutex_);
-    const auto known = known_.find(row.code);
+    const auto known = known_.find({stage, row.code});
     if (known == known_.end()) return false;
     const ConfigurationPrediction& other = known->second;
     row.predicted = other.predicted;
     row.interval = other.interval;
+    row.coarse = other.coarse;
     row.limiter = other.limiter;
     row.refused = other.refused;
     row.refusal = other.refusal;
+    row.at_limit = other.at_limit;
     row.known = true;
     return true;
 }
 
-void Predictor::remember(const ConfigurationPrediction& row) {
+void Predictor::remember(const ConfigurationPrediction& row, Stage stage) {
     if (row.code.empty() || row.refused == Refusal::stopped) return;
     const std::scoped_lock lock(mutex_);
-    known_.try_emplace(row.code, row);
+    known_.try_emplace({stage, row.code}, row);
 }
 
-ConfigurationPrediction Predictor::predict(const Configuration& configuration) {
+ConfigurationPrediction Predictor::predict(const Configuration& configuration, Stage stage) {
     ConfigurationPrediction row;
     row.configuration = configuration;
     row.predicted.resize(options_.models.size());
@@ -238,15 +273,19 @@ ConfigurationPrediction Predictor::predict(const Configuration& configuration) {
             row.compile_seconds = processor_seconds() - began;
             return code;
         }();
-        if (find(row)) return row;
+        if (find(row, stage)) return row;
         row.refused = Refusal::prediction;
-        execute_and_model(row, made);
+        execute_and_model(row, made, stage);
         if (row.refusal.empty()) row.refused = Refusal::none;
-        remember(row);
+        remember(row, stage);
     } catch (const InputError& error) {
         row.refusal = error.what();
         if (row.refused == Refusal::none) row.refused = Refusal::prediction;
-        remember(row);
+        remember(row, stage);
+    } catch (const LimitReached& error) {
+        row.refusal = error.what();
+        row.at_limit = true;
+        remember(row, stage);
     } catch (const isa::Stopped&) {
         row.refused = Refusal::stopped;
     } catch (const Interrupted&) {

@@ -90,8 +90,8 @@ std::optional<ClockFactor> clock_factor(const Tuned& tuned,
                                         std::span<const std::optional<double>> measured) {
     Moments logs;
     for (std::size_t i = 0; i < tuned.rows.size(); ++i)
-        if (measured[i] && tuned.rows[i].predicted.front())
-            logs.add(std::log(*measured[i] / *tuned.rows[i].predicted.front()));
+        if (const auto seconds = time_of(tuned.rows[i]); measured[i] && seconds)
+            logs.add(std::log(*measured[i] / *seconds));
     if (logs.count == 0) return std::nullopt;
     ClockFactor clock{
         .count = logs.count, .factor = std::exp(logs.mean()), .standard_error = {}, .scatter = {}};
@@ -112,11 +112,12 @@ std::vector<TunableEffect> effects(const TuningSpace& space, const Tuned& tuned)
         Moments whole;
         std::vector<Moments> parts(tunable.values.size());
         for (const TunedConfiguration& row : tuned.rows) {
-            if (!row.predicted.front()) continue;
+            const auto time = time_of(row);
+            if (!time) continue;
             const auto at = static_cast<std::size_t>(
                 std::ranges::find(tunable.values, row.configuration.find(tunable.name)->second) -
                 tunable.values.begin());
-            const double seconds = *row.predicted.front();
+            const double seconds = *time;
             whole.add(std::log(seconds));
             parts[at].add(std::log(seconds));
             effect.best[at] = std::min(effect.best[at].value_or(seconds), seconds);
@@ -145,7 +146,7 @@ Ranking ranked(const Tuned& tuned, std::span<const MeasuredRun> measured, std::s
         if (const auto& seconds = ranking.measured[i]) {
             ranking.expected[i] = seconds;
             best = std::min(best.value_or(*seconds), *seconds);
-        } else if (const auto& predicted = tuned.rows[i].predicted.front()) {
+        } else if (const auto predicted = time_of(tuned.rows[i])) {
             ranking.expected[i] = *predicted * factor;
         }
         if (ranking.expected[i]) ranking.order.push_back(i);

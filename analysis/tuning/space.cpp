@@ -52,8 +52,13 @@ public:
     TuningSpace run() {
         space_.file = document_.file_name();
         const DocumentNode& root = document_.root();
-        read_tunables(document_.required(root, "ConfigurationSpace"));
-        read_kernel(document_.required(root, "KernelSpecification"));
+        const DocumentNode& values = document_.required(root, "ConfigurationSpace");
+        const DocumentNode& kernel = document_.required(root, "KernelSpecification");
+        // T1 grew out of KTT's files, which have no problem size.
+        of_ktt_ = Document::find(kernel, "ProblemSize") == nullptr;
+        if (of_ktt_) require_ktt(root, values, kernel);
+        read_tunables(values);
+        read_kernel(kernel);
         return std::move(space_);
     }
 
@@ -68,6 +73,19 @@ private:
         } catch (const std::invalid_argument& error) {
             document_.fail(node, error.what());
         }
+    }
+
+    // Keys of KTT's loader, and no others; Search, General and the like say nothing of the kernel.
+    void require_ktt(const DocumentNode& root, const DocumentNode& values,
+                     const DocumentNode& kernel) const {
+        document_.only_keys(
+            root, {"ConfigurationSpace", "KernelSpecification", "Search", "Budget", "General"});
+        document_.only_keys(values, {"TuningParameters", "Conditions"});
+        document_.only_keys(
+            kernel, {"Language", "CompilerOptions", "KernelName", "KernelFile", "KernelTypeNames",
+                     "GlobalSize", "GlobalSizeType", "LocalSize", "SharedMemory", "Arguments",
+                     "Device", "Profiling", "SimulationInput", "ReferenceArguments"});
+        document_.required(kernel, "GlobalSize");
     }
 
     // A list, or the text of one.
@@ -101,26 +119,39 @@ private:
             language && document_.text(*language) != "CUDA")
             document_.fail(*language, "must be CUDA");
         space_.kernel = document_.text(document_.required(node, "KernelName"));
+        if (const DocumentNode* const types = Document::find(node, "KernelTypeNames")) {
+            std::string names;
+            for (const DocumentNode& one : document_.items(*types))
+                names += (names.empty() ? "" : ", ") + document_.text(one);
+            if (!names.empty()) space_.kernel += "<" + names + ">";
+        }
         const std::filesystem::path folder =
             std::filesystem::path(document_.file_name()).parent_path();
         space_.source = (folder / document_.text(document_.required(node, "KernelFile"))).string();
         if (const DocumentNode* const options = Document::find(node, "CompilerOptions"))
             for (const DocumentNode& one : document_.items(*options))
                 space_.compiler_options.push_back(document_.text(one));
-        space_.problem_size = values_of(document_.required(node, "ProblemSize"));
+        if (const DocumentNode* const size = Document::find(node, "ProblemSize"))
+            space_.problem_size = values_of(*size);
         read_grid(node);
         if (const DocumentNode* const shared = Document::find(node, "SharedMemory");
             shared && shared->kind != DocumentNode::Kind::null)
             space_.shared_bytes = formula(*shared);
-        for (const DocumentNode& one : document_.items(document_.required(node, "Arguments")))
-            space_.arguments.push_back(argument(one));
+        const DocumentNode* const arguments =
+            of_ktt_ ? Document::find(node, "Arguments") : &document_.required(node, "Arguments");
+        if (arguments)
+            for (const DocumentNode& one : document_.items(*arguments))
+                space_.arguments.push_back(argument(one));
     }
 
     void read_grid(const DocumentNode& node) {
         const DocumentNode& local = document_.required(node, "LocalSize");
         const DocumentNode* const global = Document::find(node, "GlobalSize");
         const DocumentNode* const type = Document::find(node, "GlobalSizeType");
-        const bool in_groups = !type || document_.text(*type) == "CUDA";
+        const std::string unit = type ? document_.text(*type) : "CUDA";
+        const bool in_groups = unit == "CUDA" || (of_ktt_ && unit == "Vulkan");
+        if (of_ktt_ && !in_groups && unit != "OpenCL")
+            document_.fail(*type, "must be CUDA, OpenCL or Vulkan");
         bool both = false;
         for (std::size_t axis = 0; axis < axes.size(); ++axis) {
             if (const DocumentNode* const size = Document::find(local, axes[axis]))
@@ -134,19 +165,44 @@ private:
             if (!size) continue;
             if (space_.grid_divisors[axis].empty() && in_groups)
                 space_.groups[axis] = formula(*size);
+            else if (of_ktt_)  // in threads
+                space_.groups[axis] = {
+                    fmt::format("({}) // ({})", document_.text(*size), block_text(axis)),
+                    size->where, size->key};
             both = both || !space_.grid_divisors[axis].empty();
         }
         if (both)
             space_.notes.emplace_back(
                 "the grid is ProblemSize over GridDiv, rounded up; GlobalSize is ignored");
-        else if (global && !in_groups)
+        else if (global && !in_groups && !of_ktt_)
             document_.fail(*type, "must be CUDA where there is no GridDiv");
+    }
+
+    std::string block_text(std::size_t axis) const {
+        return space_.block[axis].text.empty() ? "1" : space_.block[axis].text;
+    }
+
+    // What KTT can say of an argument and we cannot.
+    void require_ktt(const DocumentNode& node) const {
+        document_.only_keys(node, {"Name", "Type", "Size", "TypeSize", "FillType", "FillValue",
+                                   "DataSource", "RandomSeed", "AccessType", "MemoryType"});
+        const DocumentNode& memory = document_.required(node, "MemoryType");
+        if (document_.text(memory) != "Scalar" && document_.text(memory) != "Vector")
+            document_.fail(memory, "must be Scalar or Vector");
+        if (const DocumentNode* const fill = Document::find(node, "FillType");
+            fill && document_.text(*fill) != "Constant" && document_.text(*fill) != "Random")
+            document_.fail(*fill, "must be Constant or Random");
+        document_.required(node, "FillValue");
     }
 
     TuningSpace::Argument argument(const DocumentNode& node) const {
         TuningSpace::Argument one;
         one.where = node.where;
-        one.name = document_.text(document_.required(node, "Name"));
+        if (of_ktt_) require_ktt(node);
+        if (const DocumentNode* const name = Document::find(node, "Name"); name || !of_ktt_)
+            one.name = document_.text(document_.required(node, "Name"));
+        else
+            one.name = fmt::format("argument_{}", space_.arguments.size() + 1);
         const DocumentNode& type = document_.required(node, "Type");
         const auto* const known =
             std::ranges::find(type_names, document_.text(type), &TypeName::name);
@@ -186,6 +242,7 @@ private:
     }
 
     const Document& document_;
+    bool of_ktt_ = false;
     TuningSpace space_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Search spaces as tuners write them, the T1 input file of the FAIR auto-tuning format (JSON), and
-// as people without a tuner's file do (YAML, space_yaml.h).
+// Search spaces as tuners write them, the T1 input file of the FAIR auto-tuning format and KTT's
+// loader file (JSON), and as people without a tuner's file do (YAML, space_yaml.h).
 //   const TuningSpace space = read_tuning_space("convolution.json");
 //   TunedLaunch launch = launch_of(space, {{"block_size_x", 32}, …});
 #pragma once

@@ -7,14 +7,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "analysis/tuning/enumeration.h"
 #include "analysis/tuning/tune_journal.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/parallel.h"
+#include "sim/engine/run_progress.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::analysis {
@@ -35,9 +38,9 @@ std::string made_of(const TuningSpace& space, const GpuProfile& profile,
     return content_hash(all);
 }
 
-// Those that are to be predicted, in their order.
+// Those that are to be predicted, in their order; `first` of them are options.first.
 std::vector<std::uint64_t> chosen(const TuningSpace& space, std::vector<std::uint64_t> numbers,
-                                  const TuneOptions& options) {
+                                  const TuneOptions& options, std::size_t& first) {
     shuffle(numbers, options.seed);
     if (options.first.empty()) {
         if (options.draws && *options.draws < numbers.size()) numbers.resize(*options.draws);
@@ -48,10 +51,203 @@ std::vector<std::uint64_t> chosen(const TuningSpace& space, std::vector<std::uin
     const auto others = std::ranges::stable_partition(numbers, [&](std::uint64_t number) {
         return wanted.contains(to_text(configuration_of(space, number)));
     });
-    const std::size_t first = numbers.size() - others.size();
+    first = numbers.size() - others.size();
     if (options.draws && *options.draws < others.size()) numbers.resize(first + *options.draws);
     return numbers;
 }
+
+// Of what a simulation says that came to its limit; the second one is advice on options.
+std::string first_line(const std::string& text, bool at_limit) {
+    return at_limit ? text.substr(0, text.find('\n')) : text;
+}
+
+// What predicts configurations of a space, with all threads.
+class Run {
+public:
+    Run(const TuningSpace& space, const GpuProfile& profile, const TuneOptions& options,
+        Tuned& tuned)
+        : space_(space),
+          options_(options),
+          tuned_(tuned),
+          predictor_(space, profile,
+                     {.changes = options.changes,
+                      .memory = options.memory,
+                      .run = options.run,
+                      .models = tuned.models,
+                      .max_simulated = options.max_simulated,
+                      .cache = options.cache,
+                      .stop = [this] { return asked_to_stop() || spent(); }}) {}
+
+    // Takes what the journal has of these numbers, and drops it from them. Coarse rows count with a
+    // budget alone.
+    void resume(const std::string& made_of, std::vector<std::uint64_t>& numbers) {
+        if (options_.journal.empty()) return;
+        journal_.emplace(options_.journal, made_of, tuned_.models, options_.force);
+        const std::set<std::uint64_t> asked(numbers.begin(), numbers.end());
+        std::map<std::uint64_t, TunedConfiguration> done;
+        for (TunedConfiguration& row : journal_->take_rows()) {
+            if (row.number >= tuned_.combinations) continue;
+            if (row.stage == Stage::coarse && !options_.budget_seconds) continue;
+            before_ = std::max(before_, row.spent.value_or(0));
+            predictor_.remember(row, row.stage);
+            if (!asked.contains(row.number)) continue;
+            row.configuration = configuration_of(space_, row.number);
+            const auto [place, fresh] = done.try_emplace(row.number, row);
+            if (!fresh && row.stage == Stage::exact) place->second = std::move(row);
+        }
+        std::erase_if(numbers, [&](std::uint64_t number) { return done.contains(number); });
+        for (auto& [number, row] : done) tuned_.rows.push_back(std::move(row));
+        resumed_ = tuned_.rows.size();
+    }
+
+    // Each of these, in this order.
+    void predict(const std::vector<std::uint64_t>& numbers, Stage stage) {
+        begin(stage, tuned_.asked, tuned_.rows.size());
+        std::atomic<bool> stopped = false;
+        parallel_for(
+            numbers.size(),
+            [&](std::size_t i) {
+                if (stopped) return;
+                TunedConfiguration row{
+                    predictor_.predict(configuration_of(space_, numbers[i]), stage), numbers[i]};
+                if (row.refused == Refusal::stopped) {
+                    stopped = true;
+                    return;
+                }
+                if (row.at_limit && stage == Stage::exact) throw LimitReached(row.refusal);
+                row.refusal = first_line(row.refusal, row.at_limit);
+                row.stage = stage;
+                if (stage == Stage::coarse) row.coarse_limiter = row.limiter;
+                const std::scoped_lock lock(mutex_);
+                keep(row);
+                tuned_.rows.push_back(std::move(row));
+                ++progress_.done;
+                tell();
+            },
+            options_.threads);
+        tuned_.stopped = stopped;
+    }
+
+    // Coarse rows, until the budget is spent: `first` of them before all others.
+    void refine(const std::set<std::uint64_t>& first) {
+        std::vector<TunedConfiguration>& rows = tuned_.rows;
+        std::ranges::sort(rows, {}, &TunedConfiguration::number);
+        std::vector<bool> taken(rows.size());
+        std::map<std::string, std::vector<std::size_t>> by_code;
+        for (std::size_t i = 0; i < rows.size(); ++i) by_code[rows[i].code].push_back(i);
+        for (const TunedConfiguration& row : rows)
+            if (row.stage == Stage::exact) share(row, by_code[row.code]);
+        const auto is_exact = [](const auto& row) { return row.predicted.front().has_value(); };
+        begin(Stage::exact,
+              static_cast<std::size_t>(std::ranges::count_if(
+                  rows, [](const auto& row) { return row.coarse || row.predicted.front(); })),
+              static_cast<std::size_t>(std::ranges::count_if(rows, is_exact)));
+        refining_ = true;
+        const auto next = [&]() -> std::optional<std::size_t> {
+            const std::scoped_lock lock(mutex_);
+            if (asked_to_stop() || spent()) return std::nullopt;
+            std::optional<std::size_t> found;
+            for (std::size_t i = 0; i < rows.size() && !found; ++i)
+                if (first.contains(rows[i].number) && rows[i].stage == Stage::coarse &&
+                    rows[i].coarse && !taken[i])
+                    found = i;
+            if (!found) found = next_exact(rows, taken);
+            if (found) taken[*found] = true;
+            return found;
+        };
+        const unsigned threads = options_.threads > 0
+                                     ? options_.threads
+                                     : std::max(1U, std::thread::hardware_concurrency());
+        parallel_for(
+            threads,
+            [&](std::size_t) {
+                while (const auto i = next()) {
+                    // Of rows that are taken, no other thread changes anything.
+                    const ConfigurationPrediction made =
+                        predictor_.predict(rows[*i].configuration, Stage::exact);
+                    if (made.refused == Refusal::stopped) return;
+                    if (made.at_limit && rows[*i].coarse) continue;  // stays coarse
+                    const std::scoped_lock lock(mutex_);
+                    if (rows[*i].stage == Stage::exact) continue;  // shared meanwhile
+                    make_exact(rows[*i], made);
+                    share(rows[*i], by_code[rows[*i].code]);
+                    tell();
+                }
+            },
+            threads);
+        refining_ = false;
+        tuned_.stopped = asked_to_stop();
+        tuned_.scale = coarse_scale(rows);
+        estimate_coarse(rows);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    static double since(Clock::time_point then) {
+        return std::chrono::duration<double>(Clock::now() - then).count();
+    }
+    bool asked_to_stop() const { return options_.stop && options_.stop(); }
+    double spent_seconds() const { return before_ + since(start_); }
+    bool spent() const { return refining_ && spent_seconds() >= *options_.budget_seconds; }
+
+    void begin(Stage stage, std::size_t all, std::size_t done) {
+        progress_ = {.stage = stage, .done = done, .all = all, .resumed = resumed_};
+        stage_start_ = Clock::now();
+        tell();
+    }
+
+    void tell() {
+        progress_.seconds = since(stage_start_);
+        if (options_.budget_seconds)
+            progress_.left = std::max(0.0, *options_.budget_seconds - spent_seconds());
+        if (options_.progress) options_.progress(progress_);
+    }
+
+    void keep(TunedConfiguration& row) {
+        if (options_.budget_seconds) row.spent = spent_seconds();
+        if (journal_) journal_->add(row);
+    }
+
+    // What was known of the row before remains: its coarse time, and what that cost.
+    void make_exact(TunedConfiguration& row, const ConfigurationPrediction& made) {
+        row.predicted = made.predicted;
+        row.interval = made.interval;
+        row.limiter = made.limiter;
+        row.refused = made.refused;
+        row.refusal = first_line(made.refusal, made.at_limit);
+        row.known = made.known;
+        row.compile_seconds += made.compile_seconds;
+        row.execute_seconds += made.execute_seconds;
+        row.model_seconds += made.model_seconds;
+        row.stage = Stage::exact;
+        keep(row);
+        ++progress_.done;
+    }
+
+    // An exact row with all of the same code and launch.
+    void share(const TunedConfiguration& row, const std::vector<std::size_t>& same) {
+        if (row.code.empty()) return;
+        ConfigurationPrediction made = row;
+        made.known = true;
+        made.compile_seconds = made.execute_seconds = made.model_seconds = 0;
+        for (const std::size_t i : same)
+            if (tuned_.rows[i].stage == Stage::coarse) make_exact(tuned_.rows[i], made);
+    }
+
+    const TuningSpace& space_;
+    const TuneOptions& options_;
+    Tuned& tuned_;
+    Predictor predictor_;
+    std::optional<TuneJournal> journal_;
+    std::mutex mutex_;
+    TuneProgress progress_;
+    const Clock::time_point start_ = Clock::now();
+    Clock::time_point stage_start_ = start_;
+    double before_ = 0;        // seconds of the budget, in runs before
+    std::size_t resumed_ = 0;  // rows
+    std::atomic<bool> refining_ = false;
+};
 
 }  // namespace
 
@@ -60,65 +256,19 @@ Tuned tune(const TuningSpace& space, const GpuProfile& profile, const TuneOption
                 .clock_hz = profile.clock_hz,
                 .models = find_models(options.models),
                 .combinations = combinations(space)};
+    Run run(space, profile, options, tuned);
     std::vector<std::uint64_t> numbers = numbers_of(space, options.stop);
     tuned.of_space = numbers.size();
     if (numbers.empty())
         throw InputError(fmt::format("{}: its conditions exclude all {} configurations", space.file,
                                      tuned.combinations));
-    numbers = chosen(space, std::move(numbers), options);
+    std::size_t first = 0;
+    numbers = chosen(space, std::move(numbers), options, first);
+    const std::set<std::uint64_t> before_others(numbers.begin(), numbers.begin() + first);
     tuned.asked = numbers.size();
-    Predictor predictor(space, profile,
-                        {.changes = options.changes,
-                         .memory = options.memory,
-                         .run = options.run,
-                         .models = tuned.models,
-                         .max_simulated = options.max_simulated,
-                         .cache = options.cache,
-                         .stop = options.stop});
-    std::optional<TuneJournal> journal;
-    if (!options.journal.empty()) {
-        journal.emplace(options.journal, made_of(space, profile, options), tuned.models,
-                        options.force);
-        const std::set<std::uint64_t> asked(numbers.begin(), numbers.end());
-        std::set<std::uint64_t> done;
-        for (TunedConfiguration& row : journal->take_rows()) {
-            if (row.number >= tuned.combinations) continue;
-            predictor.remember(row);
-            if (!asked.contains(row.number) || !done.insert(row.number).second) continue;
-            row.configuration = configuration_of(space, row.number);
-            tuned.rows.push_back(std::move(row));
-        }
-        std::erase_if(numbers, [&](std::uint64_t number) { return done.contains(number); });
-    }
-    TuneProgress progress{
-        .done = tuned.rows.size(), .all = tuned.asked, .resumed = tuned.rows.size()};
-    const auto began = std::chrono::steady_clock::now();
-    const auto tell = [&] {
-        progress.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-        if (options.progress) options.progress(progress);
-    };
-    tell();
-    std::mutex mutex;
-    std::atomic<bool> stopped = false;
-    parallel_for(
-        numbers.size(),
-        [&](std::size_t i) {
-            if (stopped) return;
-            TunedConfiguration row{predictor.predict(configuration_of(space, numbers[i])),
-                                   numbers[i]};
-            if (row.refused == Refusal::stopped) {
-                stopped = true;
-                return;
-            }
-            const std::scoped_lock lock(mutex);
-            if (journal) journal->add(row);
-            tuned.rows.push_back(std::move(row));
-            ++progress.done;
-            tell();
-        },
-        options.threads);
-    tuned.stopped = stopped;
+    run.resume(made_of(space, profile, options), numbers);
+    run.predict(numbers, options.budget_seconds ? Stage::coarse : Stage::exact);
+    if (options.budget_seconds && !tuned.stopped) run.refine(before_others);
     std::ranges::sort(tuned.rows, {}, &TunedConfiguration::number);
     return tuned;
 }

@@ -14,15 +14,19 @@
 #include "analysis/tuning/measured_runs.h"
 #include "analysis/tuning/predictor.h"
 #include "analysis/tuning/space.h"
+#include "analysis/tuning/stages.h"
 #include "core/gpu_profile.h"
 
 namespace occupipe::analysis {
 
+// Told when a stage begins, and of each of its predictions.
 struct TuneProgress {
+    Stage stage = Stage::exact;
     std::size_t done = 0;  // those of the journal included
     std::size_t all = 0;
-    std::size_t resumed = 0;  // from the journal
-    double seconds = 0;       // since the first prediction began
+    std::size_t resumed = 0;          // from the journal
+    double seconds = 0;               // since the stage began
+    std::optional<double> left = {};  // of the budget, seconds
 };
 
 struct TuneOptions {
@@ -31,6 +35,9 @@ struct TuneOptions {
     ProfileChanges changes = {};
     RunQuestion run = estimated();
     std::int64_t max_simulated = SimulationOptions().max_simulated;
+    // Of all of the command, runs before it that ended early included: all configurations coarse,
+    // however long that takes, then as many as possible exact. Absent: all exact.
+    std::optional<double> budget_seconds = {};
     std::optional<std::size_t> draws = {};  // so many at random; absent: all
     std::uint64_t seed = 1;                 // of the order, and so of the draw
     // These configurations come first, whatever the draw is.
@@ -43,10 +50,6 @@ struct TuneOptions {
     std::function<bool()> stop = {};  // asked often, by several threads; true: give up the rest
 };
 
-struct TunedConfiguration : ConfigurationPrediction {
-    std::uint64_t number = 0;  // configuration_of(space, number)
-};
-
 struct Tuned {
     std::string gpu;  // the profile's device
     double clock_hz = 0;
@@ -56,6 +59,7 @@ struct Tuned {
     std::size_t asked = 0;                 // of these: all, or a draw
     std::vector<TunedConfiguration> rows;  // that are done, by number
     bool stopped = false;                  // before all that were asked for were done
+    std::optional<CoarseScale> scale;      // with a budget
 };
 
 // A configuration that is refused is a row with the reason. Throws InputError where space, profile

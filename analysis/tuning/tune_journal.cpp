@@ -39,6 +39,10 @@ std::string tuned_line(const TunedConfiguration& row, const std::vector<const Mo
     if (!row.refusal.empty()) json["reason"] = row.refusal;
     if (!row.code.empty()) json["code"] = row.code;
     if (row.known) json["known"] = true;
+    if (row.stage == Stage::coarse) json["stage"] = "coarse";
+    if (row.coarse) json["coarse"] = *row.coarse;
+    if (!row.coarse_limiter.empty()) json["coarse_limited_by"] = row.coarse_limiter;
+    if (row.spent) json["spent"] = *row.spent;
     json["cost"] = {row.compile_seconds, row.execute_seconds, row.model_seconds};
     // What a compiler says need not be UTF-8.
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -48,8 +52,9 @@ TunedConfiguration parse_tuned_line(const std::string& line,
                                     const std::vector<const Model*>& models) {
     const Document document = parse_json(line, "journal");
     const DocumentNode& root = document.root();
-    document.only_keys(root, {"number", "seconds", "interval", "limited_by", "refused", "reason",
-                              "code", "known", "cost"});
+    document.only_keys(
+        root, {"number", "seconds", "interval", "limited_by", "refused", "reason", "code", "known",
+               "stage", "coarse", "coarse_limited_by", "spent", "cost"});
     TunedConfiguration row;
     row.number = static_cast<std::uint64_t>(document.integer(
         document.required(root, "number"), 0, std::numeric_limits<std::int64_t>::max()));
@@ -77,6 +82,15 @@ TunedConfiguration parse_tuned_line(const std::string& line,
     }
     if (const DocumentNode* const known = Document::find(root, "known"))
         row.known = document.boolean(*known);
+    if (const DocumentNode* const stage = Document::find(root, "stage")) {
+        if (document.text(*stage) != "coarse") document.fail(*stage, "must be coarse");
+        row.stage = Stage::coarse;
+    }
+    if (const DocumentNode* const coarse = Document::find(root, "coarse"))
+        row.coarse = seconds(document, *coarse);
+    row.coarse_limiter = word("coarse_limited_by");
+    if (const DocumentNode* const spent = Document::find(root, "spent"))
+        row.spent = seconds(document, *spent);
     if (const DocumentNode* const cost = Document::find(root, "cost")) {
         const auto& parts = document.items(*cost);
         if (parts.size() != 3) document.fail(*cost, "must be three numbers");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FILE.journal: the configurations that a `tune` has done, a line of JSON each, behind a line that
-// says what they were made of.
+// FILE.journal: the configurations that a `tune` has done, a line of JSON for each and stage,
+// behind a line that says what they were made of.
 #pragma once
 
 #include <filesystem>

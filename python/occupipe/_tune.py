@@ -95,7 +95,7 @@ def tune(
     Parameters
     ----------
     space
-        A T1 file of the FAIR auto-tuning format, or a YAML file of ours.
+        A T1 file of the FAIR auto-tuning format, a file of KTT's loader, or a YAML file of ours.
     models
         The first one ranks.
     draws, seed

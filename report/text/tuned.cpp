@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -60,6 +61,24 @@ std::string count_text(std::size_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::size_t coarse_count(const analysis::Tuned& tuned) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        tuned.rows, [](const auto& row) { return row.estimated.has_value(); }));
+}
+
+std::string stages_text(const analysis::Tuned& tuned) {
+    const std::size_t coarse = coarse_count(tuned);
+    if (coarse == 0) return "";
+    std::string text = fmt::format("{} of them coarse: {} and {} of a few groups", coarse,
+                                   analysis::coarse_bound, tuned.models.front()->name);
+    const analysis::CoarseScale::Part& part = tuned.scale->all;
+    if (part.count > 0) text += fmt::format(", times {:.3g}", std::exp(part.log_factor));
+    if (part.scatter)
+        text += fmt::format(" as the {} exact ones have it, which scatter by {:.2g} %", part.count,
+                            100 * *part.scatter);
+    return text + "\n";
+}
+
 std::string head_text(const RankedSpace& ranked) {
     const analysis::Tuned& tuned = ranked.tuned;
     const std::size_t known = ranked.ranking.order.size();
@@ -71,7 +90,7 @@ std::string head_text(const RankedSpace& ranked) {
     text += fmt::format("{} with a time, {} refused", known, tuned.rows.size() - known);
     if (tuned.rows.size() < tuned.asked)
         text += fmt::format(", {} not predicted yet", tuned.asked - tuned.rows.size());
-    return text + "\n";
+    return text + "\n" + stages_text(tuned);
 }
 
 std::string clock_text(const RankedSpace& ranked) {
@@ -100,6 +119,12 @@ std::string best_text(const RankedSpace& ranked) {
                     ranking.order.begin() +
                         static_cast<std::ptrdiff_t>(std::min(best_shown, ranking.order.size())));
     if (rows.empty()) return "";
+    const std::string title = fmt::format(
+        "\n{} of {} configurations, ranked by {} time{}\n",
+        to_measure ? fmt::format("{} to measure", rows.size())
+                   : fmt::format("best {}", rows.size()),
+        ranking.order.size(), ranking.clock ? "expected" : "predicted",
+        ranking.clock ? ": the measured one, else the predicted one times the factor" : "");
     const bool intervals = std::ranges::any_of(
         rows, [&](std::size_t i) { return ranked.tuned.rows[i].interval.has_value(); });
     TextTable table;
@@ -107,14 +132,14 @@ std::string best_text(const RankedSpace& ranked) {
     if (intervals) table.header.emplace_back("95 %");
     if (ranking.clock) table.header.insert(table.header.end(), {"expected ms", "measured ms"});
     table.align.assign(table.header.size(), Align::right);
-    table.header.insert(table.header.end(),
-                        {"limited by", to_measure ? "to be measured" : "configuration"});
-    table.align.insert(table.align.end(), {Align::left, Align::left});
+    table.header.emplace_back("limited by");
+    if (ranked.tuned.scale) table.header.emplace_back("stage");
+    table.header.emplace_back("configuration");
+    table.align.resize(table.header.size(), Align::left);
     for (const std::size_t i : rows) {
         const TunedConfiguration& row = ranked.tuned.rows[i];
         const auto rank = std::ranges::find(ranking.order, i) - ranking.order.begin() + 1;
-        std::vector<std::string> cells = {fmt::format("{}", rank),
-                                          milliseconds(row.predicted.front())};
+        std::vector<std::string> cells = {fmt::format("{}", rank), milliseconds(time_of(row))};
         if (intervals)
             cells.push_back(row.interval ? fmt::format("{:.4g} to {:.4g}", 1e3 * row.interval->low,
                                                        1e3 * row.interval->high)
@@ -124,10 +149,11 @@ std::string best_text(const RankedSpace& ranked) {
             cells.push_back(milliseconds(ranking.measured[i]));
         }
         cells.push_back(row.limiter);
+        if (ranked.tuned.scale) cells.emplace_back(row.estimated ? "coarse" : "exact");
         cells.push_back(words_of(ranked.space, row.configuration));
         table.rows.push_back(std::move(cells));
     }
-    return "\n" + plain_text(table);
+    return title + plain_text(table);
 }
 
 std::string effects_text(const RankedSpace& ranked) {
@@ -239,6 +265,13 @@ ordered_json to_json(const RankedSpace& ranked) {
             json["clock_factor"]["scatter"] = *clock->scatter;
         }
     }
+    if (tuned.scale) {
+        json["coarse"] = {{"models", {analysis::coarse_bound, tuned.models.front()->name}},
+                          {"count", coarse_count(tuned)}};
+        const analysis::CoarseScale::Part& part = tuned.scale->all;
+        if (part.count > 0) json["coarse"]["factor"] = std::exp(part.log_factor);
+        if (part.scatter) json["coarse"]["scatter"] = *part.scatter;
+    }
     if (ranking.improvement) json["expected_improvement_seconds"] = *ranking.improvement;
     json["tunables"] = ordered_json::array();
     for (const TunableEffect& effect : analysis::effects(space, tuned)) {
@@ -265,6 +298,7 @@ ordered_json to_json(const RankedSpace& ranked) {
         for (std::size_t m = 0; m < tuned.models.size(); ++m)
             if (row.predicted[m])
                 one["predicted_seconds"][std::string(tuned.models[m]->name)] = *row.predicted[m];
+        if (row.estimated) one["coarse_seconds"] = *row.estimated;
         if (row.interval) one["interval_seconds"] = {row.interval->low, row.interval->high};
         if (ranking.clock) one["expected_seconds"] = *ranking.expected[i];
         if (ranking.measured[i]) one["measured_seconds"] = *ranking.measured[i];
@@ -288,7 +322,7 @@ ordered_json to_t4(const RankedSpace& ranked, const std::string& date) {
                          {"results", ordered_json::array()}};
     for (const TunedConfiguration& row : ranked.tuned.rows) {
         const TunerWords words = words_of(row.refused);
-        const auto& seconds = row.predicted.front();
+        const auto seconds = time_of(row);
         if (!seconds && *words.t4 == '\0') continue;
         ordered_json one = {{"timestamp", date},
                             {"configuration", json_of(ranked.space, row.configuration)},
@@ -310,6 +344,14 @@ ordered_json to_t4(const RankedSpace& ranked, const std::string& date) {
             measurement["unit"] = "";
         }
         one["measurements"] = ordered_json::array({std::move(measurement)});
+        const auto tell = [&](const char* name, const auto& value, const char* unit) {
+            one["measurements"].push_back({{"name", name}, {"value", value}, {"unit", unit}});
+        };
+        if (row.estimated) tell("stage", "coarse", "");
+        if (row.estimated && row.interval) {
+            tell("time_low", 1e3 * row.interval->low, "ms");
+            tell("time_high", 1e3 * row.interval->high, "ms");
+        }
         json["results"].push_back(std::move(one));
     }
     return json;
@@ -333,7 +375,7 @@ ordered_json to_kernel_tuner(const RankedSpace& ranked, const std::string& date)
     }
     for (const TunedConfiguration& row : ranked.tuned.rows) {
         const TunerWords words = words_of(row.refused);
-        const auto& seconds = row.predicted.front();
+        const auto seconds = time_of(row);
         if (!seconds && *words.kernel_tuner == '\0') continue;
         std::string key;
         for (const TuningSpace::Tunable& one : space.tunables)
@@ -352,6 +394,7 @@ ordered_json to_kernel_tuner(const RankedSpace& ranked, const std::string& date)
         one["strategy_time"] = 0;
         one["framework_time"] = 0;
         one["timestamp"] = date;
+        if (row.estimated) one["stage"] = "coarse";
         json["cache"][key] = std::move(one);
     }
     return json;
@@ -383,11 +426,12 @@ PlotContent tuned_plot(const RankedSpace& ranked) {
                 best.points.push_back({static_cast<double>(i), 1e3 * *effect.best[i]});
         }
         for (const TunedConfiguration& row : ranked.tuned.rows) {
-            if (!row.predicted.front()) continue;
+            const auto time = time_of(row);
+            if (!time) continue;
             const auto at =
                 std::ranges::find(tunable.values, row.configuration.find(tunable.name)->second) -
                 tunable.values.begin();
-            all.points.push_back({static_cast<double>(at), 1e3 * *row.predicted.front()});
+            all.points.push_back({static_cast<double>(at), 1e3 * *time});
         }
         figure.series = {std::move(all), std::move(best)};
         picture.panels.push_back(std::move(figure));

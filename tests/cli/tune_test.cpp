@@ -244,6 +244,118 @@ TEST(Tune, AFewMeasurementsRankAnew) {
     }
 }
 
+TEST(Tune, WithABudgetAllAreCoarseThenExact) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    // Spent before the first exact one: coarse ones are told apart, and claim no interval.
+    const std::vector<std::string> little = {"--budget", "0.001s", "--force", "-o"};
+    const auto with = [&](std::vector<std::string> words, const char* file,
+                          const std::vector<std::string>& more = {}) {
+        words.push_back(files.path(file));
+        words.insert(words.end(), more.begin(), more.end());
+        return files.tune(words);
+    };
+    const ProgramRun coarse = with(little, "coarse.json");
+    ASSERT_EQ(coarse.exit_code, 0) << coarse.err;
+    EXPECT_THAT(coarse.err, HasSubstr("all times are coarse"));
+    EXPECT_THAT(coarse.out, HasSubstr("10 of them coarse: roofline and pipeline of a few groups"));
+    const Json rough = files.json("coarse.json");
+    ASSERT_EQ(rough["ranked"].size(), 10U);
+    EXPECT_EQ(rough["refused"].size(), 10U);
+    EXPECT_EQ(rough["coarse"], (Json{{"models", {"roofline", "pipeline"}}, {"count", 10}}));
+    for (const Json& one : rough["ranked"]) {
+        EXPECT_GT(one["coarse_seconds"].get<double>(), 0);
+        EXPECT_FALSE(one.contains("predicted_seconds"));
+        EXPECT_FALSE(one.contains("interval_seconds"));
+    }
+    ASSERT_EQ(with(little, "t4.json", {"--format", "t4"}).exit_code, 0);
+    const Json t4 = files.json("t4.json");
+    int marked = 0;
+    for (const Json& one : t4["results"])
+        for (const Json& told : one["measurements"]) marked += told["value"] == "coarse" ? 1 : 0;
+    EXPECT_EQ(marked, 10);
+    // Enough for all: what there is without a budget, in the same order.
+    ASSERT_EQ(files.tune({"-o", files.path("whole.json")}).exit_code, 0);
+    const ProgramRun ran = files.tune({"--budget", "6000s", "-o", files.path("all.json")});
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json all = files.json("all.json"), whole = files.json("whole.json");
+    EXPECT_EQ(all["ranked"], whole["ranked"]);
+    EXPECT_EQ(all["refused"], whole["refused"]);
+    EXPECT_EQ(all["coarse"]["count"], 0);
+    EXPECT_FALSE(whole.contains("coarse"));
+    EXPECT_THAT(ran.out, Not(HasSubstr("coarse")));
+}
+
+TEST(Tune, ABudgetGoesOnWhereItWasKilled) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    std::string slow = text;
+    slow.insert(slow.find("    const int x"),
+                "    for (int i = 0; i < 50000; ++i) out[threadIdx.x] += in[i & 1023];\n");
+    write_text_file(files.path("blur.cu"), slow, Overwrite::yes);
+    const std::vector<std::string> words = {
+        "-o", files.path("parts.json"), "--threads", "1", "--budget", "6000s"};
+    const ProgramRun killed = run_program_until(files.words(words), files.environment(),
+                                                "exact predictions; now", SIGKILL);
+    if (killed.exit_code == 0) GTEST_SKIP() << "was done before it could be killed";
+    ASSERT_EQ(killed.exit_code, 128 + SIGKILL) << killed.err;
+    const std::string journal = read_text_file(files.path("parts.json.journal"));
+    EXPECT_THAT(journal, HasSubstr("\"stage\":\"coarse\""));
+    EXPECT_THAT(journal, HasSubstr("\"spent\":"));
+    const ProgramRun ran = files.tune(words);
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("20 of 20 configurations are in"));
+    EXPECT_FALSE(std::filesystem::exists(files.path("parts.json.journal")));
+    ASSERT_EQ(files.tune({"-o", files.path("whole.json")}).exit_code, 0);
+    EXPECT_EQ(files.json("parts.json")["ranked"], files.json("whole.json")["ranked"]);
+}
+
+TEST(Tune, AKilledBudgetIsSpentAsFarAsItWas) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    const std::vector<std::string> words = {"-o", files.path("parts.json"), "--budget", "6000s"};
+    ASSERT_EQ(
+        files.tune({"-o", files.path("parts.json"), "--budget", "6000s", "--limit", "0.0001s"})
+            .exit_code,
+        4);
+    // As if the run before had taken 6000 seconds for the first of them.
+    const std::string journal = files.path("parts.json.journal");
+    write_text_file(journal,
+                    read_text_file(journal) + R"({"number":0,"stage":"coarse","coarse":1e-6,)" +
+                        R"("coarse_limited_by":"mem","spent":6000,"cost":[0,0,0]})" + "\n",
+                    Overwrite::yes);
+    const ProgramRun ran = files.tune(words);
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(files.json("parts.json")["coarse"]["count"], 10);
+}
+
+TEST(Tune, ASpaceOfKttIsTheSameSpace) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const Files files;
+    write_text_file(files.path("ktt.json"), R"json({
+ "ConfigurationSpace": {
+  "TuningParameters": [{"Name": "bx", "Type": "uint", "Values": "[32, 64, 2048]"},
+                       {"Name": "tile", "Type": "uint", "Values": "[1, 2, 3, 4]"},
+                       {"Name": "spare", "Type": "bool", "Values": "[0, 1]"}],
+  "Conditions": [{"Parameters": ["bx", "tile"], "Expression": "bx * tile <= 4096"}]},
+ "KernelSpecification": {
+  "Language": "CUDA", "KernelName": "blur", "KernelFile": "blur.cu",
+  "GlobalSize": {"X": "(4000 + bx * tile - 1) // (bx * tile)"}, "LocalSize": {"X": "bx"},
+  "Arguments": [
+   {"Name": "out", "Type": "float", "Size": 4096, "FillValue": 0, "MemoryType": "Vector"},
+   {"Name": "in", "Type": "float", "Size": 4096, "FillValue": 1, "MemoryType": "Vector"}]}})json",
+                    Overwrite::no);
+    const ProgramRun ours = files.tune({"--json"});
+    ASSERT_EQ(ours.exit_code, 0) << ours.err;
+    const ProgramRun ran = run_program(
+        {"tune", files.path("ktt.json"), "--profile", "a100", "--json"}, files.environment());
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    Json of_ktt = Json::parse(ran.out)["ranked"], expected = Json::parse(ours.out)["ranked"];
+    for (Json* rows : {&of_ktt, &expected})
+        for (Json& one : *rows) one.erase("code");  // fills are told otherwise
+    EXPECT_EQ(of_ktt, expected);
+}
+
 TEST(Tune, BadInputIsNamed) {
     const Files files;
     ProgramRun ran = files.tune({"--format", "t4"});
@@ -254,6 +366,11 @@ TEST(Tune, BadInputIsNamed) {
     EXPECT_THAT(ran.err, HasSubstr("space.yaml"));
     ran = files.tune({"--plot", files.path("a.txt")});
     EXPECT_EQ(ran.exit_code, 2);
+    for (const char* budget : {"600", "0s", "-1s", "infs", "s"}) {
+        ran = files.tune({"--budget", budget});
+        EXPECT_EQ(ran.exit_code, 2) << budget;
+        EXPECT_THAT(ran.err, HasSubstr("--budget")) << budget;
+    }
     write_text_file(files.path("space.yaml"), "format: occupipe-space/1\nkernel: 3\n",
                     Overwrite::yes);
     ran = files.tune();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: any bytes as an expression, as a search space (T1 or YAML), as measured runs
-// and as a line of a journal. Whatever comes out has finite numbers, or is refused as it should be.
-// Built with clang and -DOCCUPIPE_FUZZ=ON; run: fuzz_tuning -max_total_time=600 CORPUS
+// libFuzzer target: any bytes as an expression, as a search space (T1, KTT or YAML), as measured
+// runs and as a line of a journal. Whatever comes out has finite numbers, or is refused as it
+// should be. Built with clang and -DOCCUPIPE_FUZZ=ON; run: fuzz_tuning -max_total_time=600 CORPUS
+// tests/fuzz/tuning_seeds
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/tuning/measured_runs.h"
+#include "core/buffer_fill.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -109,6 +110,124 @@ TEST(TuningSpace, FaultsNameFileLineAndKey) {
     EXPECT_THAT(fault("\"max(radius)\"", "\"-radius\""), HasSubstr("whole number"));
     EXPECT_THAT(fault("\"KernelName\"", "\"Name\""), HasSubstr("KernelName"));
     EXPECT_THAT(fault("", "", {{"bx", 32}}), HasSubstr("tile: has no value"));
+}
+
+// A file of KTT's loader: no problem size, sizes in groups or threads, types by KTT's names.
+const std::string ktt = R"json({
+ "General": {"TimeUnit": "Microseconds", "OutputFile": "out", "OutputFormat": "JSON"},
+ "Search": {"Name": "Random"},
+ "Budget": [{"Type": "ConfigurationCount", "BudgetValue": 100}],
+ "ConfigurationSpace": {
+  "TuningParameters": [
+   {"Name": "BX", "Type": "uint", "Values": "[32, 64]"},
+   {"Name": "FAST", "Type": "bool", "Values": "[True, False]"},
+   {"Name": "TYPE", "Type": "string", "Values": "[\"float\", \"double\"]"}],
+  "Conditions": [{"Parameters": ["BX", "FAST"], "Expression": "BX < 64 or FAST"}]},
+ "KernelSpecification": {
+  "Language": "CUDA", "CompilerOptions": ["-use_fast_math"], "Device": {"PlatformId": 0},
+  "KernelName": "sum", "KernelTypeNames": ["TYPE", "4"], "KernelFile": "sum.cu",
+  "Profiling": false, "SimulationInput": "times", "SharedMemory": 256,
+  "GlobalSize": {"X": "4096 // BX", "Y": "2"}, "LocalSize": {"X": "BX"},
+  "Arguments": [
+   {"Name": "in", "Type": "float", "Size": 4096, "FillType": "Random", "FillValue": 20.0,
+    "AccessType": "ReadOnly", "MemoryType": "Vector"},
+   {"Type": "uint16", "Size": 64, "FillValue": 3, "MemoryType": "Vector"},
+   {"Name": "n", "Type": "int32", "FillValue": 4096, "MemoryType": "Scalar"}],
+  "ReferenceArguments": [{"Name": "r", "TargetName": "in", "FillType": "Constant",
+                          "FillValue": 1}]}})json";
+
+TunedLaunch ktt_launch(const std::string& from = {}, const std::string& to = {}) {
+    std::string text = ktt;
+    if (!from.empty()) text.replace(text.find(from), from.size(), to);
+    return launch_of(parse_tuning_space(text, "spaces/ktt.json"),
+                     {{"BX", 64}, {"FAST", 1}, {"TYPE", std::string("double")}});
+}
+
+TEST(KttSpace, ALaunchIsThatOfItsConfiguration) {
+    const TunedLaunch made = ktt_launch();
+    EXPECT_EQ(made.plan.source, "spaces/sum.cu");
+    EXPECT_THAT(made.compiler_options,
+                ElementsAre("-use_fast_math", "-DBX=64", "-DFAST=1", "-DTYPE=double"));
+    const auto& launch = std::get<KernelLaunch>(made.plan.steps.at(0));
+    EXPECT_EQ(launch.kernel, "sum<double, 4>");
+    EXPECT_THAT(launch.grid, ElementsAre(64, 2, 1));
+    EXPECT_THAT(launch.block, ElementsAre(64, 1, 1));
+    EXPECT_EQ(launch.shared_bytes, 256U);
+    ASSERT_EQ(launch.arguments.size(), 3U);
+    EXPECT_EQ(launch.arguments[2].text, "4096");
+    const BufferPlan& in = *made.plan.find_buffer("in");
+    EXPECT_EQ(in.fill.kind, BufferFill::Kind::random);
+    EXPECT_EQ(in.fill.high, "20.0");
+    EXPECT_EQ(made.plan.find_buffer("argument_2")->type, ElementType::u16);
+    EXPECT_EQ(excluded_by(parse_tuning_space(ktt, "k"),
+                          {{"BX", 64}, {"FAST", 0}, {"TYPE", std::string("float")}}),
+              "BX < 64 or FAST");
+    // In threads, as OpenCL counts.
+    const TunedLaunch threads = ktt_launch("\"GlobalSize\": {\"X\": \"4096 // BX\"",
+                                           "\"GlobalSizeType\": \"OpenCL\", "
+                                           "\"GlobalSize\": {\"X\": \"4096 - 1\"");
+    EXPECT_THAT(std::get<KernelLaunch>(threads.plan.steps.at(0)).grid, ElementsAre(63, 2, 1));
+}
+
+TEST(KttSpace, WhatCannotBeSaidIsRefusedByName) {
+    const auto refusal = [](const std::string& from, const std::string& to) {
+        try {
+            ktt_launch(from, to);
+            return std::string("none");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_THAT(refusal("\"CUDA\"", "\"Vulkan\""),
+                HasSubstr("spaces/ktt.json:12:15: KernelSpecification.Language"));
+    EXPECT_THAT(refusal("\"Random\", \"FillValue\"", "\"BinaryRaw\", \"FillValue\""),
+                HasSubstr("spaces/ktt.json:17:62: KernelSpecification.Arguments[0].FillType: must "
+                          "be Constant or Random"));
+    EXPECT_THAT(refusal("\"Type\": \"float\"", "\"Type\": \"float4\""),
+                HasSubstr("Type: is not an element type"));
+    EXPECT_THAT(refusal("\"Type\": \"float\"", "\"Type\": \"custom\""), HasSubstr("Type"));
+    EXPECT_THAT(refusal("\"ReadOnly\", \"MemoryType\": \"Vector\"",
+                        "\"ReadOnly\", \"MemoryType\": \"Symbol\""),
+                HasSubstr("MemoryType: must be Scalar or Vector"));
+    EXPECT_THAT(refusal("\"FillValue\": 4096, ", ""), HasSubstr("FillValue"));
+    EXPECT_THAT(refusal("\"Size\": 4096, ", ""), HasSubstr("Size"));
+    EXPECT_THAT(refusal("\"LocalSize\"", "\"GlobalSizeType\": \"Metal\", \"LocalSize\""),
+                HasSubstr("GlobalSizeType: must be CUDA, OpenCL or Vulkan"));
+    EXPECT_THAT(refusal("\"Profiling\"", "\"Composite\""), HasSubstr("Composite"));
+    EXPECT_THAT(refusal("\"GlobalSize\"", "\"GlobalSizes\""), HasSubstr("GlobalSizes"));
+}
+
+// Any change of a byte, and any stretch that is missing: a launch, or InputError.
+TEST(KttSpace, WhateverIsInTheFileItIsReadOrRefused) {
+    constexpr std::uint64_t seed = 20261127;
+    int read = 0, refused = 0;
+    for (std::uint64_t i = 0; i < 4000; ++i) {
+        std::string text = ktt;
+        const std::size_t at = random_bits(seed, 3 * i) % text.size();
+        const std::uint64_t bits = random_bits(seed, 3 * i + 1);
+        if (bits % 3 == 0)
+            text.erase(at, 1 + (bits >> 8) % 40);
+        else if (bits % 3 == 1)
+            text[at] = static_cast<char>(bits >> 8);
+        else
+            text.insert(at, text.substr(random_bits(seed, 3 * i + 2) % text.size(), 12));
+        try {
+            const TuningSpace space = parse_tuning_space(text, "fuzz");
+            Configuration first;
+            for (const auto& one : space.tunables) first[one.name] = one.values.front();
+            const TunedLaunch made = launch_of(space, first);
+            const auto& launch = std::get<KernelLaunch>(made.plan.steps.at(0));
+            for (int axis = 0; axis < 3; ++axis) {
+                ASSERT_GE(launch.grid[axis], 1U) << text;
+                ASSERT_GE(launch.block[axis], 1U) << text;
+            }
+            ++read;
+        } catch (const InputError&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(read, 100) << "seed " << seed;
+    EXPECT_GT(refused, 100) << "seed " << seed;
 }
 
 TEST(MeasuredRuns, EveryFormatGivesTheSameTimes) {
