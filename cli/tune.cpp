@@ -54,11 +54,9 @@ constexpr const char* examples =
     "occupipe tune convolution.json --profile a100 -o ranked.json --measured first.csv --top 10\n"
     "occupipe tune convolution.json --profile a100 --format t4 -o predicted_T4.json";
 
-// Instructions of each simulation; a limit in seconds leaves it as it is.
-constexpr std::int64_t most_simulated = 20'000'000;
-// With a budget, which limits the time otherwise: some seconds. Launches of 3·10⁸ are usual where
-// groups differ.
-constexpr std::int64_t most_simulated_of_budget = 1'000'000'000;
+// Instructions of each simulation, some seconds; a limit in seconds of the whole leaves it as it
+// is. Launches of 3·10⁸ are usual where groups differ.
+constexpr std::int64_t most_simulated = 1'000'000'000;
 
 struct Options {
     std::string spec;
@@ -156,7 +154,7 @@ void tune(const Options& options) {
     how.models = options.models;
     how.changes = options.changes;
     how.budget_seconds = budget_seconds(options.budget);
-    how.max_simulated = how.budget_seconds ? most_simulated_of_budget : most_simulated;
+    how.max_simulated = most_simulated;
     if (options.limit != Options().limit)
         how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
                                 .count.value_or(how.max_simulated);
