@@ -410,7 +410,7 @@ PricedMemory reprice(const Ready& ready, const Kernel& told, const GpuProfile& c
                     launch);
 }
 
-Told at_launch(std::shared_ptr<const Priced> priced, const Launch& launch) {
+Told at_launch(const std::shared_ptr<const Priced>& priced, const Launch& launch) {
     Told one{.launch = launch, .priced = priced, .mean = priced};
     one.refusal = priced->refusal;
     if (one.refusal) return one;
@@ -454,7 +454,7 @@ Told told(const Ready& ready, const Launch& launch, const TellOptions& options) 
         memory = priced(ready, *found.kernel);
     }
     if (ready.memory.predicted_order) price_again(ready, launch, options, memory, notes);
-    Told one = at_launch(std::move(memory), launch);
+    Told one = at_launch(memory, launch);
     one.notes = std::move(notes);
     return one;
 }

@@ -105,7 +105,7 @@ struct Told {
 };
 
 // A launch of it.
-Told at_launch(std::shared_ptr<const Priced> priced, const Launch& launch);
+Told at_launch(const std::shared_ptr<const Priced>& priced, const Launch& launch);
 
 struct TellOptions {
     // Other groups at once than the code's occupancy are what was asked for.

@@ -125,12 +125,12 @@ std::optional<FleetSpread> spread_in(const std::string& quantity,
     double variance = 0;
     for (const double value : values) variance += (value - mean) * (value - mean) / (count - 1);
     const auto [least, most] = std::ranges::minmax(values);
-    const FleetSpread found{.quantity = quantity,
-                            .least = least,
-                            .most = most,
-                            .deviation = std::sqrt(variance),
-                            .error = std::sqrt(squares / count),
-                            .members = values.size()};
+    FleetSpread found{.quantity = quantity,
+                      .least = least,
+                      .most = most,
+                      .deviation = std::sqrt(variance),
+                      .error = std::sqrt(squares / count),
+                      .members = values.size()};
     if (found.deviation <= far_above_errors * found.error) return std::nullopt;
     if (most - least < relative * std::abs(median(values))) return std::nullopt;
     return found;

@@ -474,7 +474,8 @@ private:
 
     // λ of memory follows from the whole simulation: a core has one load/store unit, which takes an
     // access a cycle at most.
-    void load(LoadFrom from, double latency, const std::string& reference, std::string note) {
+    void load(LoadFrom from, double latency, const std::string& reference,
+              const std::string& note) {
         GpuProfile& profile = out_.profile;
         const std::string subsystem = from == LoadFrom::shared ? "shared" : "mem";
         if (profile.find_subsystem(subsystem) == nullptr)

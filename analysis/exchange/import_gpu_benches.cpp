@@ -358,7 +358,7 @@ ImportedProfile import_gpu_cache(const InputText& file, const DeviceHints& hints
     for (const CacheRow& row : rows)
         if (const auto cpi =
                 cpi_bound(profile, name, access_bytes, *row.bytes_per_second, why, out.notes))
-            table.rows.push_back({.at = row.bytes, .cpi = *cpi, .latency = {}});
+            table.rows.push_back({.at = row.bytes, .cpi = cpi, .latency = {}});
     if (!table.rows.empty()) {
         InstructionTiming timing;
         timing.name = name;

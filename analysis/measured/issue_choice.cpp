@@ -255,7 +255,7 @@ void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> fi
                         std::span<const std::string> assumed_scopes) {
     std::string scopes;
     for (const ScopeChoice& scope : choose_scopes(profile, files, assumed_scopes)) {
-        if (scope.scope) set_scope(profile, scope.subsystem, *scope.scope);
+        if (scope.scope) set_scope(profile, scope.subsystem, scope.scope);
         if (!scope.text.empty()) scopes += (scopes.empty() ? "" : "; ") + scope.text;
     }
     if (!scopes.empty()) {

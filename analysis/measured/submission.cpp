@@ -48,7 +48,8 @@ std::string path_of(const std::vector<std::string>& lines, std::size_t number) {
             colon == std::string::npos && lines[i].ends_with(':') ? lines[i].size() - 1 : colon;
         if (end == std::string::npos) continue;  // an item of a list
         const std::string key = lines[i].substr(indent, end - indent);
-        path = path.empty() ? key : key + "." + path;
+        if (!path.empty()) path.insert(0, ".");
+        path.insert(0, key);
     }
     return path;
 }
