@@ -72,6 +72,10 @@ std::string global_text(const Launch& launch, std::uint64_t address) {
     return fmt::format("{} bytes behind the end of {}", offset - place.size, place.text());
 }
 
+bool tells_of_faults(const Group& group) {
+    return group.options != nullptr && group.options->on_fault != nullptr;
+}
+
 ExecutionError unaligned(const Warp& warp, const Step& step, int lane, const Attempt& attempt,
                          std::uint64_t address) {
     return error_at(warp, step, lane,
@@ -131,7 +135,7 @@ void tell_observer(Warp& warp, const Step& step, Mask active, const Attempt& att
 
 void translate_unaligned(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
                          Addresses& addresses) {
-    if (warp.group->options->on_fault) {
+    if (tells_of_faults(*warp.group)) {
         translate_by_lane(warp, step, active, attempt, addresses);
         return;
     }
@@ -161,7 +165,7 @@ void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt&
                 return aligned ? outside(warp, step, lane, attempt, address)
                                : unaligned(warp, step, lane, attempt, address);
             };
-            if (!group.options->on_fault) throw first();
+            if (!tells_of_faults(group)) throw first();
         }
         faults |= Mask{1} << lane;
         Group::LeftOut& left_out =

@@ -113,7 +113,7 @@ struct Group {
     std::uint32_t alive = 0;                       // threads
     const GlobalMemory::Buffer* recent = nullptr;  // that an access went to
     GroupObserver* observer = nullptr;
-    const ExecutionOptions* options = nullptr;
+    const ExecutionOptions* options = nullptr;  // null: the defaults
     // Where accesses go that are left out (ExecutionOptions::on_fault): by lane, to global memory
     // and, since a copy has both, to others.
     struct alignas(16) LeftOut {

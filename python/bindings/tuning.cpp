@@ -28,6 +28,7 @@ struct TuneRequest {
     std::uint64_t seed = 1;
     std::size_t top = 0;
     std::optional<std::string> measured;
+    std::optional<double> budget;  // seconds
     std::string journal;
     unsigned threads = 0;
 };
@@ -50,6 +51,8 @@ nb::object object_of(const analysis::Value& value) {
 
 TunedSpace tune_space(const TuneRequest& request) {
     if (request.draws && *request.draws < 1) throw InputError({}, {}, "draws", "is at least 1");
+    if (request.budget && !(*request.budget > 0))
+        throw InputError({}, {}, "budget", "is seconds above 0");
     return without_lock([&](const std::atomic<bool>& stop) {
         TunedSpace made{.space = analysis::read_tuning_space(request.space)};
         analysis::MeasuredRuns measured;
@@ -62,6 +65,7 @@ TunedSpace tune_space(const TuneRequest& request) {
         options.models = request.models;
         if (request.draws) options.draws = static_cast<std::size_t>(*request.draws);
         options.seed = request.seed;
+        options.budget_seconds = request.budget;
         for (const analysis::MeasuredRun& run : measured.runs)
             if (run.seconds) options.first.push_back(run.configuration);
         options.cache = &cache;
@@ -99,6 +103,7 @@ nb::list rows_of(const TunedSpace& of) {
         one["rank"] = ranked ? nb::cast(place + 1) : nb::object(nb::none());
         one["configuration"] = configuration;
         one["seconds"] = seconds;
+        one["coarse"] = nb::cast(row.estimated);
         one["expected"] = nb::cast(of.ranking.expected[i]);
         one["measured"] = nb::cast(of.ranking.measured[i]);
         one["limited_by"] = text(row.limiter);
@@ -144,13 +149,13 @@ void bind_tuning(nb::module_& module) {
         [](const std::string& space, const GpuProfile& profile,
            const std::vector<std::string>& models, std::optional<std::int64_t> draws,
            std::uint64_t seed, std::size_t top, const std::optional<std::string>& measured,
-           const std::string& journal, unsigned threads) {
+           std::optional<double> budget, const std::string& journal, unsigned threads) {
             return tune_space(
-                {space, profile, models, draws, seed, top, measured, journal, threads});
+                {space, profile, models, draws, seed, top, measured, budget, journal, threads});
         },
         nb::arg("space"), nb::arg("profile"), nb::arg("models"), nb::arg("draws").none(),
-        nb::arg("seed"), nb::arg("top"), nb::arg("measured").none(), nb::arg("journal"),
-        nb::arg("threads"), "occupipe.tune() without the table.");
+        nb::arg("seed"), nb::arg("top"), nb::arg("measured").none(), nb::arg("budget").none(),
+        nb::arg("journal"), nb::arg("threads"), "occupipe.tune() without the table.");
 }
 
 }  // namespace occupipe::python

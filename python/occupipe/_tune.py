@@ -24,7 +24,8 @@ class Configuration:
     tunables: Mapping[str, Any]
     rank: Optional[int]  #: from 1 on; None: refused
     seconds: Mapping[str, float]  #: predicted, by model
-    expected: Optional[float]  #: seconds: measured, else predicted times the clock factor
+    coarse: Optional[float]  #: seconds of a coarse prediction, where there is no other
+    expected: Optional[float]  #: seconds: measured, else predicted (or coarse) times the clock factor
     measured: Optional[float]  #: seconds
     limited_by: Optional[str]
     code: Optional[str]  #: hash of machine code and launch
@@ -69,6 +70,7 @@ class Tuned:
             columns[name] = (kind, values if real else [str(value) for value in values])
         for model in models:
             columns[f"{model}_seconds"] = (FLOAT, [row.seconds.get(model) for row in rows])
+        columns["coarse_seconds"] = (FLOAT, [row.coarse for row in rows])
         columns["expected_seconds"] = (FLOAT, [row.expected for row in rows])
         columns["measured_seconds"] = (FLOAT, [row.measured for row in rows])
         columns["limited_by"] = (TEXT, [row.limited_by for row in rows])
@@ -87,6 +89,7 @@ def tune(
     seed: int = 1,
     top: int = 0,
     measured: Optional[Path] = None,
+    budget: Optional[float] = None,
     journal: Optional[Path] = None,
     threads: int = 0,
 ) -> Tuned:
@@ -105,6 +108,9 @@ def tune(
     measured
         Times of some configurations: T4, Kernel Tuner, KTT or CSV. They are predicted first, and
         one factor is fitted to them.
+    budget
+        Seconds: all configurations are predicted coarsely first, then as many as possible exactly,
+        those that may be the best ahead of others. None: all exactly.
     journal
         A file that keeps what is done: the same call goes on with it.
     threads
@@ -121,6 +127,7 @@ def tune(
         seed,
         top,
         None if measured is None else os.fspath(measured),
+        budget,
         "" if journal is None else os.fspath(journal),
         threads,
     )

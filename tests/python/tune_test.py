@@ -63,7 +63,19 @@ def test_as_a_table(space):
     assert space.with_suffix(".journal").exists()
 
 
+def test_a_budget_leaves_the_rest_coarse(space):
+    exact = occupipe.tune(space, GPU)
+    found = occupipe.tune(space, GPU, budget=1e-9)
+    ranked = [one for one in found.configurations if one.rank is not None]
+    assert len(ranked) == 5 and all(one.coarse is not None and not one.seconds for one in ranked)
+    assert all(one.coarse is None for one in exact.configurations)
+    enough = occupipe.tune(space, GPU, budget=600)
+    assert [one.seconds for one in enough.configurations] == [one.seconds for one in exact.configurations]
+
+
 def test_bad_input_is_named(space):
+    with pytest.raises(occupipe.InputError, match="budget"):
+        occupipe.tune(space, GPU, budget=0)
     with pytest.raises(occupipe.InputError, match="draws"):
         occupipe.tune(space, GPU, draws=0)
     with pytest.raises(occupipe.InputError, match="no-such"):
