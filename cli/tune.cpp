@@ -196,8 +196,8 @@ void tune(const Options& options) {
     if (tuned.stopped && tuned.rows.empty()) limit.require_time();
     if (tuned.scale && tuned.scale->all.count == 0 && !ranking.order.empty())
         fmt::print(stderr,
-                   "occupipe: note: all times are coarse: none could be predicted exactly within "
-                   "--budget {} and --limit\n",
+                   "occupipe: note: all times are coarse: none could be predicted exactly in time "
+                   "(--budget {})\n",
                    options.budget);
     limit.end_line();
     if (!options.output.empty())

@@ -45,6 +45,15 @@ constexpr TypeName type_names[] = {
     {"uint64", ElementType::u64},
 };
 
+// As a macro's name has to be.
+bool is_name(std::string_view text) {
+    const auto letter = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::ranges::all_of(text, letter);
+}
+
 class Reader {
 public:
     explicit Reader(const Document& document) : document_(document) {}
@@ -54,7 +63,11 @@ public:
         const DocumentNode& root = document_.root();
         const DocumentNode& values = document_.required(root, "ConfigurationSpace");
         const DocumentNode& kernel = document_.required(root, "KernelSpecification");
-        // T1 grew out of KTT's files, which have no problem size.
+        // T1 grew out of KTT's files, which have no problem size to divide.
+        const bool divides = std::ranges::any_of(axes, [&](const char* axis) {
+            return Document::find(kernel, std::string("GridDiv") + axis) != nullptr;
+        });
+        if (divides) document_.required(kernel, "ProblemSize");
         of_ktt_ = Document::find(kernel, "ProblemSize") == nullptr;
         if (of_ktt_) require_ktt(root, values, kernel);
         read_tunables(values);
@@ -85,7 +98,14 @@ private:
             kernel, {"Language", "CompilerOptions", "KernelName", "KernelFile", "KernelTypeNames",
                      "GlobalSize", "GlobalSizeType", "LocalSize", "SharedMemory", "Arguments",
                      "Device", "Profiling", "SimulationInput", "ReferenceArguments"});
-        document_.required(kernel, "GlobalSize");
+        document_.only_keys(document_.required(kernel, "GlobalSize"), {"X", "Y", "Z"});
+        document_.only_keys(document_.required(kernel, "LocalSize"), {"X", "Y", "Z"});
+        for (const DocumentNode& one :
+             document_.items(document_.required(values, "TuningParameters")))
+            document_.only_keys(one, {"Name", "Type", "Values", "Default"});
+        if (const DocumentNode* const conditions = Document::find(values, "Conditions"))
+            for (const DocumentNode& one : document_.items(*conditions))
+                document_.only_keys(one, {"Parameters", "Expression"});
     }
 
     // A list, or the text of one.
@@ -106,8 +126,15 @@ private:
              document_.items(document_.required(node, "TuningParameters"))) {
             const DocumentNode& name = document_.required(one, "Name");
             const DocumentNode& values = document_.required(one, "Values");
-            space_.tunables.push_back({document_.text(name), values_of(values)});
-            if (space_.tunables.back().values.empty()) document_.fail(values, "has no value");
+            TuningSpace::Tunable tunable{document_.text(name), values_of(values)};
+            if (!is_name(tunable.name))
+                document_.fail(name, "must be a name of letters, digits and _");
+            if (std::ranges::count(space_.tunables, tunable.name, &TuningSpace::Tunable::name) > 0)
+                document_.fail(name, fmt::format("names '{}' twice", tunable.name));
+            if (tunable.values.empty()) document_.fail(values, "has no value");
+            if (const Value* const twice = repeated(tunable.values))
+                document_.fail(values, fmt::format("has {} twice", to_text(*twice)));
+            space_.tunables.push_back(std::move(tunable));
         }
         if (const DocumentNode* const conditions = Document::find(node, "Conditions"))
             for (const DocumentNode& one : document_.items(*conditions))
@@ -165,7 +192,7 @@ private:
             if (!size) continue;
             if (space_.grid_divisors[axis].empty() && in_groups)
                 space_.groups[axis] = formula(*size);
-            else if (of_ktt_)  // in threads
+            else if (of_ktt_)  // in threads; KTT divides without a rest
                 space_.groups[axis] = {
                     fmt::format("({}) // ({})", document_.text(*size), block_text(axis)),
                     size->where, size->key};
@@ -341,7 +368,18 @@ std::string to_text(const Configuration& configuration) {
     return text;
 }
 
+const Value* repeated(const Value::List& values) {
+    for (auto one = values.begin(); one != values.end(); ++one)
+        if (std::find_if(std::next(one), values.end(),
+                         [&](const Value& other) { return is_equal(other, *one); }) != values.end())
+            return &*one;
+    return nullptr;
+}
+
 TuningSpace parse_tuning_space(const std::string& text, const std::string& file) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text.starts_with(byte_order_mark))
+        return parse_tuning_space(text.substr(byte_order_mark.size()), file);
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     if (begin == text.npos || text[begin] != '{') return parse_space_yaml(text, file);
     const Document document = parse_json(text, file);

@@ -58,6 +58,9 @@ struct TuningSpace {
     std::vector<std::string> notes;  // what the file says otherwise in another place
 };
 
+// A value that equals an earlier one; null: there is none.
+const Value* repeated(const Value::List& values);
+
 // Throws InputError that names file, line and key.
 TuningSpace read_tuning_space(const std::string& path);
 TuningSpace parse_tuning_space(const std::string& text, const std::string& file);

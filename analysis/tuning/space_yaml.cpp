@@ -90,11 +90,8 @@ private:
                 tunable.values.push_back(value(one));
             }
             if (tunable.values.empty()) document_.fail(one, "has no value");
-            for (std::size_t i = 0; i < tunable.values.size(); ++i)
-                if (std::ranges::count_if(tunable.values, [&](const Value& other) {
-                        return is_equal(other, tunable.values[i]);
-                    }) > 1)
-                    document_.fail(one, fmt::format("has {} twice", to_text(tunable.values[i])));
+            if (const Value* const twice = repeated(tunable.values))
+                document_.fail(one, fmt::format("has {} twice", to_text(*twice)));
             space_.tunables.push_back(std::move(tunable));
         }
         if (space_.tunables.empty()) document_.fail(node, "names no tunable");

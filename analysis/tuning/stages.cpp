@@ -11,7 +11,7 @@
 namespace occupipe::analysis {
 namespace {
 
-constexpr double of_95_percent = 1.96;
+constexpr double of_95_percent = 1.96;  // of many
 constexpr std::size_t least_of_limiter = 3;
 
 bool may_be_exact(const TunedConfiguration& row) {
@@ -53,7 +53,8 @@ CoarseScale coarse_scale(std::span<const TunedConfiguration> rows) {
     std::vector<double> all;
     std::map<std::string, std::vector<double>> by_limiter;
     for (const TunedConfiguration& row : rows) {
-        if (!row.coarse || !row.predicted.front()) continue;
+        // Equal code tells nothing more.
+        if (!row.coarse || !row.predicted.front() || row.known) continue;
         all.push_back(std::log(*row.predicted.front() / *row.coarse));
         by_limiter[row.coarse_limiter].push_back(all.back());
     }
@@ -81,8 +82,9 @@ std::optional<std::size_t> next_exact(std::span<const TunedConfiguration> rows,
         const TunedConfiguration& row = rows[i];
         if (taken[i] || !may_be_exact(row)) continue;
         constexpr double endless = std::numeric_limits<double>::infinity();
-        // The smallest is taken; equal ones in the order of their coarse times.
-        std::pair<double, double> key = {best ? endless : -endless, -endless};
+        // The smallest is taken; equal ones in the order of their coarse times, last those that
+        // have none.
+        std::pair<double, double> key = {endless, endless};
         if (row.coarse) {
             const double log_time = std::log(*row.coarse);
             const CoarseScale::Part& part = scale.of(row.coarse_limiter);
@@ -110,8 +112,9 @@ void estimate_coarse(std::span<TunedConfiguration> rows) {
         row.estimated = *row.coarse * std::exp(part.log_factor);
         row.interval.reset();
         if (!part.scatter || widths.empty()) continue;
+        const auto count = static_cast<double>(part.count);
         const double own =
-            of_95_percent * *part.scatter * std::sqrt(1 + 1 / static_cast<double>(part.count));
+            student_critical(0.025, count - 1) * *part.scatter * std::sqrt(1 + 1 / count);
         const double factor = std::exp(std::hypot(own, median(widths)));
         row.interval = {*row.estimated / factor, *row.estimated * factor};
     }

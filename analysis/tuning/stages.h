@@ -49,7 +49,7 @@ CoarseScale coarse_scale(std::span<const TunedConfiguration> rows);
 // The row to predict exactly next, of those that are not yet and not `taken`; absent: none is left.
 // By turns the one that may be the shortest, by the lower end of what its coarse time tells, and
 // the one of which least is known: whose coarse time is the furthest from those of all exact and
-// taken rows with its limiter. One without a coarse time is the least known.
+// taken rows with its limiter. Those without a coarse time come last.
 std::optional<std::size_t> next_exact(std::span<const TunedConfiguration> rows,
                                       const std::vector<bool>& taken);
 

@@ -93,7 +93,11 @@ public:
             if (!asked.contains(row.number)) continue;
             row.configuration = configuration_of(space_, row.number);
             const auto [place, fresh] = done.try_emplace(row.number, row);
-            if (!fresh && row.stage == Stage::exact) place->second = std::move(row);
+            if (fresh) continue;
+            if (row.stage == Stage::exact)
+                place->second = std::move(row);
+            else
+                place->second.at_limit = row.at_limit;
         }
         std::erase_if(numbers, [&](std::uint64_t number) { return done.contains(number); });
         for (auto& [number, row] : done) tuned_.rows.push_back(std::move(row));
@@ -128,11 +132,12 @@ public:
         tuned_.stopped = stopped;
     }
 
-    // Coarse rows, until the budget is spent: `first` of them before all others.
+    // Coarse rows, until the budget is spent: `first` of them before all others, whatever it is.
     void refine(const std::set<std::uint64_t>& first) {
         std::vector<TunedConfiguration>& rows = tuned_.rows;
         std::ranges::sort(rows, {}, &TunedConfiguration::number);
         std::vector<bool> taken(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) taken[i] = rows[i].at_limit;
         std::map<std::string, std::vector<std::size_t>> by_code;
         for (std::size_t i = 0; i < rows.size(); ++i) by_code[rows[i].code].push_back(i);
         for (const TunedConfiguration& row : rows)
@@ -142,43 +147,52 @@ public:
               static_cast<std::size_t>(std::ranges::count_if(
                   rows, [](const auto& row) { return row.coarse || row.predicted.front(); })),
               static_cast<std::size_t>(std::ranges::count_if(rows, is_exact)));
-        refining_ = true;
+        const auto next_of_first = [&]() -> std::optional<std::size_t> {
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                if (first.contains(rows[i].number) && rows[i].stage == Stage::coarse &&
+                    rows[i].coarse && !taken[i])
+                    return i;
+            return std::nullopt;
+        };
         const auto next = [&]() -> std::optional<std::size_t> {
             const std::scoped_lock lock(mutex_);
             if (asked_to_stop() || spent()) return std::nullopt;
-            std::optional<std::size_t> found;
-            for (std::size_t i = 0; i < rows.size() && !found; ++i)
-                if (first.contains(rows[i].number) && rows[i].stage == Stage::coarse &&
-                    rows[i].coarse && !taken[i])
-                    found = i;
-            if (!found) found = next_exact(rows, taken);
+            const auto found = refining_ ? next_exact(rows, taken) : next_of_first();
             if (found) taken[*found] = true;
             return found;
         };
         const unsigned threads = options_.threads > 0
                                      ? options_.threads
                                      : std::max(1U, std::thread::hardware_concurrency());
-        parallel_for(
-            threads,
-            [&](std::size_t) {
-                while (const auto i = next()) {
-                    // Of rows that are taken, no other thread changes anything.
-                    const ConfigurationPrediction made =
-                        predictor_.predict(rows[*i].configuration, Stage::exact);
-                    if (made.refused == Refusal::stopped) return;
-                    if (made.at_limit && rows[*i].coarse) continue;  // stays coarse
-                    const std::scoped_lock lock(mutex_);
-                    if (rows[*i].stage == Stage::exact) continue;  // shared meanwhile
-                    make_exact(rows[*i], made);
-                    share(rows[*i], by_code[rows[*i].code]);
-                    tell();
+        const auto work = [&](std::size_t) {
+            while (const auto i = next()) {
+                // Others that share their code with it leave these two as they are.
+                const ConfigurationPrediction made =
+                    predictor_.predict(rows[*i].configuration, Stage::exact);
+                if (made.refused == Refusal::stopped) return;
+                const std::scoped_lock lock(mutex_);
+                if (rows[*i].stage == Stage::exact) continue;  // shared meanwhile
+                if (made.at_limit && rows[*i].coarse) {        // stays coarse
+                    rows[*i].at_limit = true;
+                    keep(rows[*i]);
+                    continue;
                 }
-            },
-            threads);
+                make_exact(rows[*i], made);
+                share(rows[*i], by_code[rows[*i].code]);
+                tell();
+            }
+        };
+        parallel_for(threads, work, threads);
+        refining_ = true;
+        parallel_for(threads, work, threads);
         refining_ = false;
         tuned_.stopped = asked_to_stop();
-        tuned_.scale = coarse_scale(rows);
-        estimate_coarse(rows);
+    }
+
+    // What the exact rows tell of those that stay coarse.
+    void estimate() {
+        tuned_.scale = coarse_scale(tuned_.rows);
+        estimate_coarse(tuned_.rows);
     }
 
 private:
@@ -222,7 +236,7 @@ private:
         row.model_seconds += made.model_seconds;
         row.stage = Stage::exact;
         keep(row);
-        ++progress_.done;
+        if (row.coarse) ++progress_.done;
     }
 
     // An exact row with all of the same code and launch.
@@ -268,7 +282,10 @@ Tuned tune(const TuningSpace& space, const GpuProfile& profile, const TuneOption
     tuned.asked = numbers.size();
     run.resume(made_of(space, profile, options), numbers);
     run.predict(numbers, options.budget_seconds ? Stage::coarse : Stage::exact);
-    if (options.budget_seconds && !tuned.stopped) run.refine(before_others);
+    if (options.budget_seconds) {
+        if (!tuned.stopped) run.refine(before_others);
+        run.estimate();
+    }
     std::ranges::sort(tuned.rows, {}, &TunedConfiguration::number);
     return tuned;
 }

@@ -39,6 +39,7 @@ std::string tuned_line(const TunedConfiguration& row, const std::vector<const Mo
     if (!row.refusal.empty()) json["reason"] = row.refusal;
     if (!row.code.empty()) json["code"] = row.code;
     if (row.known) json["known"] = true;
+    if (row.at_limit) json["at_limit"] = true;
     if (row.stage == Stage::coarse) json["stage"] = "coarse";
     if (row.coarse) json["coarse"] = *row.coarse;
     if (!row.coarse_limiter.empty()) json["coarse_limited_by"] = row.coarse_limiter;
@@ -54,7 +55,7 @@ TunedConfiguration parse_tuned_line(const std::string& line,
     const DocumentNode& root = document.root();
     document.only_keys(
         root, {"number", "seconds", "interval", "limited_by", "refused", "reason", "code", "known",
-               "stage", "coarse", "coarse_limited_by", "spent", "cost"});
+               "at_limit", "stage", "coarse", "coarse_limited_by", "spent", "cost"});
     TunedConfiguration row;
     row.number = static_cast<std::uint64_t>(document.integer(
         document.required(root, "number"), 0, std::numeric_limits<std::int64_t>::max()));
@@ -82,6 +83,8 @@ TunedConfiguration parse_tuned_line(const std::string& line,
     }
     if (const DocumentNode* const known = Document::find(root, "known"))
         row.known = document.boolean(*known);
+    if (const DocumentNode* const at_limit = Document::find(root, "at_limit"))
+        row.at_limit = document.boolean(*at_limit);
     if (const DocumentNode* const stage = Document::find(root, "stage")) {
         if (document.text(*stage) != "coarse") document.fail(*stage, "must be coarse");
         row.stage = Stage::coarse;
@@ -110,9 +113,10 @@ TuneJournal::TuneJournal(const std::filesystem::path& path, const std::string& m
     if (text.find('\n') == text.npos && head.starts_with(text)) text.clear();
     if (!text.empty() && !text.starts_with(head)) {
         if (!force)
-            throw InputError(fmt::format(
-                "{}: is of another space, profile, model or program; --force begins anew",
-                path.string()));
+            throw InputError(
+                fmt::format("{}: is of another space, profile, change, model, limit or program; "
+                            "--force begins anew",
+                            path.string()));
         text.clear();
     }
     std::size_t whole = text.empty() ? 0 : head.size();

@@ -72,10 +72,10 @@ std::string stages_text(const analysis::Tuned& tuned) {
     std::string text = fmt::format("{} of them coarse: {} and {} of a few groups", coarse,
                                    analysis::coarse_bound, tuned.models.front()->name);
     const analysis::CoarseScale::Part& part = tuned.scale->all;
-    if (part.count > 0) text += fmt::format(", times {:.3g}", std::exp(part.log_factor));
-    if (part.scatter)
-        text += fmt::format(" as the {} exact ones have it, which scatter by {:.2g} %", part.count,
-                            100 * *part.scatter);
+    if (part.count > 0)
+        text += fmt::format(", times {:.3g} as {} exact {} it", std::exp(part.log_factor),
+                            part.count, part.count == 1 ? "one has" : "ones have");
+    if (part.scatter) text += fmt::format(" with a scatter of {:.2g} %", 100 * *part.scatter);
     return text + "\n";
 }
 

@@ -60,7 +60,7 @@ TEST(Stages, ALimiterOfWhichNothingIsExactIsTheLeastKnown) {
                 ElementsAre(0, 3, 2, 1));
 }
 
-TEST(Stages, ThoseWithoutACoarseTimeAreNotForgotten) {
+TEST(Stages, ThoseWithoutACoarseTimeComeLast) {
     TunedConfiguration none = coarse(1);
     none.coarse.reset();
     none.refused = Refusal::prediction;
@@ -70,7 +70,7 @@ TEST(Stages, ThoseWithoutACoarseTimeAreNotForgotten) {
     TunedConfiguration refused_exactly = none;
     refused_exactly.stage = Stage::exact;
     EXPECT_THAT(order_of({coarse(1), coarse(2), none, final_one, refused_exactly}),
-                ElementsAre(0, 2, 1));
+                ElementsAre(0, 1, 2));
 }
 
 TEST(Stages, EqualCodeIsNoTurnOfItsOwn) {
@@ -99,13 +99,25 @@ TEST(Stages, CoarseTimesAreScaledWithTheScatterOfTheScale) {
     ASSERT_TRUE(rows[2].estimated && rows[2].interval);
     EXPECT_NEAR(*rows[2].estimated, 12, 1e-12);  // geometric mean 4
     // Logarithms of 2 and 8 are ln 4 apart: a standard deviation of ln 4 / √2.
-    const double own = 1.96 * std::log(4) / std::sqrt(2) * std::sqrt(1.5);
+    // Student's t of one degree of freedom.
+    const double own = 12.706204736 * std::log(4) / std::sqrt(2) * std::sqrt(1.5);
     const double width = std::sqrt(own * own + std::log(2) * std::log(2));
-    EXPECT_NEAR(rows[2].interval->high, 12 * std::exp(width), 1e-9);
+    EXPECT_NEAR(rows[2].interval->high, 12 * std::exp(width), 1e-3 * std::exp(width));
     EXPECT_NEAR(rows[2].interval->low, 12 / std::exp(width), 1e-9);
     EXPECT_NEAR(*rows[3].estimated, 20, 1e-12);  // nothing is known of "mem" alone
     EXPECT_EQ(time_of(rows[1]), 8);
     EXPECT_EQ(time_of(rows[3]), rows[3].estimated);
+}
+
+// One configuration under four names is one piece of evidence.
+TEST(Stages, EqualCodeDoesNotScatter) {
+    std::vector<TunedConfiguration> rows = {exact(2, 1), exact(2, 1), exact(2, 1), coarse(3)};
+    rows[1].known = rows[2].known = true;
+    rows[0].interval = rows[1].interval = TimeInterval{1, 4};
+    EXPECT_EQ(coarse_scale(rows).all.count, 1U);
+    estimate_coarse(rows);
+    EXPECT_EQ(rows[3].estimated, 6);
+    EXPECT_FALSE(rows[3].interval);
 }
 
 TEST(Stages, WithoutAnExactTimeNoIntervalIsClaimed) {
@@ -126,12 +138,14 @@ TEST(Stages, TheJournalKeepsBoth) {
     row.number = 7;
     row.code = "c";
     row.spent = 1.5;
+    row.at_limit = true;
     const std::string line = tuned_line(row, models);
     const TunedConfiguration back = parse_tuned_line(line, models);
     EXPECT_EQ(back.stage, Stage::coarse);
     EXPECT_EQ(back.coarse, 3);
     EXPECT_EQ(back.coarse_limiter, "mem");
     EXPECT_EQ(back.spent, 1.5);
+    EXPECT_TRUE(back.at_limit);
     EXPECT_FALSE(back.predicted.front());
     EXPECT_EQ(tuned_line(back, models), line);
     row = exact(4, 3);
