@@ -119,6 +119,23 @@ private:
         return lanes;
     }
 
+    // As each_stretch, where a buffer holds it; lane by lane where none holds all of a row.
+    template <typename Use>
+    void each_in_buffers(const isa::MemoryAccess& access, Use use) {
+        each_stretch(access, [&](std::uint64_t begin, std::uint64_t end, int) {
+            if (BufferShadow* const in = buffer_at(begin, end - begin)) {
+                use(*in, begin, end);
+                return;
+            }
+            isa::each_of(access.active, [&](int lane) {
+                const std::uint64_t address = access.addresses[lane];
+                if (address < begin || address + access.bytes > end) return;
+                BufferShadow* const in = buffer_at(address, access.bytes);
+                if (in != nullptr) use(*in, address, address + access.bytes);
+            });
+        });
+    }
+
     BufferShadow* buffer_at(std::uint64_t address, std::uint64_t size) {
         if (recent_ != nullptr && recent_->holds(address, size)) return recent_;
         BufferShadow* const found = of_.shadow_.find(address, size);
@@ -131,10 +148,9 @@ private:
         const bool writes = access.kind == AccessKind::store;
         if (!writes && of_.reads_value_[instruction]) check_written(warp, instruction, access);
         if (writes || atomic) {
-            each_stretch(access, [&](std::uint64_t begin, std::uint64_t end, int) {
-                BufferShadow* const in = buffer_at(begin, end - begin);
-                if (in != nullptr && !in->all_written)
-                    in->written.set(begin - in->buffer->address, end - in->buffer->address);
+            each_in_buffers(access, [](BufferShadow& in, std::uint64_t begin, std::uint64_t end) {
+                if (!in.all_written)
+                    in.written.set(begin - in.buffer->address, end - in.buffer->address);
             });
         }
         if (!of_.global_races_ || atomic || of_.is_ordered_[instruction]) return;
@@ -147,14 +163,14 @@ private:
     void check_written(std::uint32_t warp, std::size_t instruction,
                        const isa::MemoryAccess& access) {
         bool all = true;
-        each_stretch(access, [&](std::uint64_t begin, std::uint64_t end, int) {
-            BufferShadow* const in = buffer_at(begin, end - begin);
-            if (in == nullptr || in->all_written) return;
-            all = all && in->written.all(begin - in->buffer->address, end - in->buffer->address);
+        each_in_buffers(access, [&](BufferShadow& in, std::uint64_t begin, std::uint64_t end) {
+            if (in.all_written) return;
+            all = all && in.written.all(begin - in.buffer->address, end - in.buffer->address);
         });
         if (all) return;
+        // Of a wide access or a structure, some bytes may be nobody's.
         const isa::Mask lanes = lanes_where(access, [&](std::uint64_t address) {
-            return !of_.shadow_.is_written(address, access.bytes);
+            return !of_.shadow_.is_any_written(address, access.bytes);
         });
         report(Defect::unwritten_global, instruction, warp, lanes, [&](int lane) {
             return fmt::format("reads {} bytes at {:#x}, which nothing has written{}", access.bytes,
@@ -188,7 +204,7 @@ private:
             const Granules at = granules(*in, begin, end);
             return of_.shadow_.read(*in, at.begin, at.end, group_).wrote;
         };
-        each_stretch(access, [&](std::uint64_t begin, std::uint64_t end, int) {
+        each_in_buffers(access, [&](BufferShadow&, std::uint64_t begin, std::uint64_t end) {
             others = look(begin, end) || others;
         });
         if (!others) return;
@@ -205,28 +221,31 @@ private:
             BufferShadow* const in = buffer_at(begin, access.bytes);
             if (in == nullptr) return;
             const Granules at = granules(*in, begin, begin + access.bytes);
-            const auto others = of_.shadow_.write(*in, at.begin, at.end, group_);
-            if (others.read) {
-                read_by_others |= isa::Mask{1} << lane;
-            } else if (others.wrote) {
-                Write& one = writes_.emplace_back();
-                one = {.instruction = instruction,
-                       .warp = warp,
-                       .lane = lane,
-                       .bytes = access.bytes,
-                       .address = begin,
-                       .at = in->buffer->data + (begin - in->buffer->address)};
-                std::memcpy(one.before.data(), one.at, std::min<std::size_t>(one.bytes, 16));
-            }
+            const auto others = of_.shadow_.others(*in, at.begin, at.end, group_);
+            if (others.read) read_by_others |= isa::Mask{1} << lane;
+            Write& one = writes_.emplace_back();
+            one = {.instruction = instruction,
+                   .warp = warp,
+                   .lane = lane,
+                   .bytes = access.bytes,
+                   .address = begin,
+                   .in = in,
+                   .granules = at,
+                   .compare = others.wrote && !others.read};
+            if (one.compare)
+                std::memcpy(one.before.data(), one.place(), std::min<std::size_t>(one.bytes, 16));
         });
         report_race(warp, instruction, read_by_others, access.bytes, "writes", "reads",
                     [&](int lane) { return access.addresses[lane]; });
     }
 
-    // Whether what was written where others had written is what these left there.
+    // What was written is in memory by now, so that others who see who wrote it see it, too; and
+    // whether it is what others had left there.
     void look_at_writes() {
         for (const Write& one : writes_) {
-            if (std::memcmp(one.before.data(), one.at, std::min<std::size_t>(one.bytes, 16)) == 0)
+            of_.shadow_.write(*one.in, one.granules.begin, one.granules.end, group_);
+            if (!one.compare || std::memcmp(one.before.data(), one.place(),
+                                            std::min<std::size_t>(one.bytes, 16)) == 0)
                 continue;
             report_race(one.warp, one.instruction, isa::Mask{1} << one.lane, one.bytes, "writes",
                         "writes differently", [&](int) { return one.address; });
@@ -262,12 +281,13 @@ private:
             shared_end_ = std::max(shared_end_, end);
         });
         if (all) return;
+        if (shared_written_.bytes() == 0) shared_written_ = WrittenBytes(most);
         // An atomic operation of several lanes has written by now what it had not read before.
         const isa::Mask lanes =
             access.kind == AccessKind::load
                 ? lanes_where(access,
                               [&](std::uint64_t address) {
-                                  return !shared_is_written(address, address + access.bytes);
+                                  return !shared_written_.any(address, address + access.bytes);
                               })
                 : access.active;
         report(Defect::unwritten_shared, instruction, warp, lanes, [&](int lane) {
@@ -297,8 +317,14 @@ private:
         int lane;
         std::uint32_t bytes;
         std::uint64_t address;
-        const std::byte* at;
+        BufferShadow* in;
+        Granules granules;
+        bool compare;  // others had written there
         std::array<std::byte, 16> before;
+
+        const std::byte* place() const {
+            return in->buffer->data + (address - in->buffer->address);
+        }
     };
 
     LaunchCheck& of_;

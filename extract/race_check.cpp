@@ -18,6 +18,7 @@ bool is_narrow(const isa::Instruction& one) {
 // Barriers in shared memory, of clusters, and of those that only arrive.
 bool orders_otherwise(const isa::Instruction& one) {
     return one.opcode == "SYNCS" || one.opcode == "ARRIVES" || one.opcode == "UCGABAR" ||
+           one.opcode == "MEMBAR" || (one.opcode == "ATOMS" && one.has("ARRIVE")) ||
            (one.opcode == "BAR" && one.has("ARV"));
 }
 

@@ -61,6 +61,14 @@ bool WrittenBytes::all(std::uint64_t begin, std::uint64_t end) const {
     return all;
 }
 
+bool WrittenBytes::any(std::uint64_t begin, std::uint64_t end) const {
+    bool any = false;
+    each_word(begin, end, [&](std::uint64_t word, std::uint64_t bits) {
+        any = any || (bits_.get(word) & bits) != 0;
+    });
+    return any;
+}
+
 BufferShadow* ShadowMemory::known(std::uint64_t address, std::uint64_t size) {
     auto behind = buffers_.upper_bound(address);
     if (behind == buffers_.begin()) return nullptr;
@@ -75,6 +83,7 @@ BufferShadow* ShadowMemory::find(std::uint64_t address, std::uint64_t size) {
 void ShadowMemory::begins_unwritten(const isa::GlobalMemory::Buffer& buffer) {
     BufferShadow one;
     one.buffer = &buffer;
+    one.began_unwritten = true;
     one.all_written = false;
     one.written = WrittenBytes(buffer.size);
     buffers_[buffer.address] = std::move(one);
@@ -102,9 +111,16 @@ bool ShadowMemory::is_written(std::uint64_t address, std::uint64_t size) const {
     return one->written.all(begin, begin + size);
 }
 
+bool ShadowMemory::is_any_written(std::uint64_t address, std::uint64_t size) const {
+    const BufferShadow* const one = const_cast<ShadowMemory*>(this)->known(address, size);
+    if (one == nullptr || one->all_written) return true;
+    const std::uint64_t begin = address - one->buffer->address;
+    return one->written.any(begin, begin + size);
+}
+
 void ShadowMemory::copied(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
     BufferShadow* const into = known(to, size);
-    if (into == nullptr) return;
+    if (into == nullptr || !into->began_unwritten) return;
     if (is_written(from, size)) {
         set_written(to, size);
         return;
@@ -158,18 +174,24 @@ ShadowMemory::Others ShadowMemory::read(BufferShadow& in, std::uint64_t begin, s
     return others;
 }
 
-ShadowMemory::Others ShadowMemory::write(BufferShadow& in, std::uint64_t begin, std::uint64_t end,
-                                         std::uint64_t group) {
+ShadowMemory::Others ShadowMemory::others(const BufferShadow& in, std::uint64_t begin,
+                                          std::uint64_t end, std::uint64_t group) const {
     const auto number = static_cast<std::uint32_t>(base_ + 1 + group);
     Others others;
     for (std::uint64_t i = begin; i < end; ++i) {
-        std::uint32_t wrote = in.users.get(2 * i);
-        if (wrote != number) wrote = in.users.exchange(2 * i, number);
+        const std::uint32_t wrote = in.users.get(2 * i);
         others.wrote = others.wrote || (is_of_launch(wrote) && wrote != number);
         const std::uint32_t read = in.users.get(2 * i + 1);
         others.read = others.read || (is_of_launch(read) && read != number);
     }
     return others;
+}
+
+void ShadowMemory::write(BufferShadow& in, std::uint64_t begin, std::uint64_t end,
+                         std::uint64_t group) {
+    const auto number = static_cast<std::uint32_t>(base_ + 1 + group);
+    for (std::uint64_t i = begin; i < end; ++i)
+        if (in.users.get(2 * i) != number) in.users.set(2 * i, number);
 }
 
 }  // namespace occupipe::extract

@@ -22,9 +22,9 @@ public:
     explicit ZeroPages(std::size_t count);
 
     std::size_t size() const { return count_; }
-    T get(std::size_t i) const { return at(i).load(std::memory_order_relaxed); }
-    void set(std::size_t i, T value) { at(i).store(value, std::memory_order_relaxed); }
-    T exchange(std::size_t i, T value) { return at(i).exchange(value, std::memory_order_relaxed); }
+    // Who reads what another thread has set sees what that had done before.
+    T get(std::size_t i) const { return at(i).load(std::memory_order_acquire); }
+    void set(std::size_t i, T value) { at(i).store(value, std::memory_order_release); }
     void set_bits(std::size_t i, T bits) {
         if ((get(i) & bits) != bits) at(i).fetch_or(bits, std::memory_order_relaxed);
     }
@@ -51,6 +51,7 @@ public:
     void set(std::uint64_t begin, std::uint64_t end);
     void clear(std::uint64_t begin, std::uint64_t end);
     bool all(std::uint64_t begin, std::uint64_t end) const;
+    bool any(std::uint64_t begin, std::uint64_t end) const;
     std::uint64_t bytes() const { return 64 * bits_.size(); }
 
 private:
@@ -60,6 +61,7 @@ private:
 // Of one buffer.
 struct BufferShadow {
     const isa::GlobalMemory::Buffer* buffer = nullptr;
+    bool began_unwritten = false;  // else the host writes it as it likes
     bool all_written = true;
     WrittenBytes written;  // where not all is
     // By granule, side by side: the number of the group that wrote it last; that of the first one
@@ -89,6 +91,7 @@ public:
     // all are written.
     void copied(std::uint64_t to, std::uint64_t from, std::uint64_t size);
     bool is_written(std::uint64_t address, std::uint64_t size) const;
+    bool is_any_written(std::uint64_t address, std::uint64_t size) const;
 
     // Before a launch of so many groups, whose accesses are told apart by `granule` bytes (1 or 4);
     // of earlier launches nothing is left.
@@ -101,7 +104,10 @@ public:
         bool read = false, wrote = false;
     };
     Others read(BufferShadow& in, std::uint64_t begin, std::uint64_t end, std::uint64_t group);
-    Others write(BufferShadow& in, std::uint64_t begin, std::uint64_t end, std::uint64_t group);
+    // What others have done; `write`: and that this group has written there, when it has.
+    Others others(const BufferShadow& in, std::uint64_t begin, std::uint64_t end,
+                  std::uint64_t group) const;
+    void write(BufferShadow& in, std::uint64_t begin, std::uint64_t end, std::uint64_t group);
     std::uint32_t granule() const { return granule_; }
 
 private:

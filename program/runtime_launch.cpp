@@ -178,7 +178,8 @@ void Runtime::note_unchecked(const extract::LaunchCheck& check, const isa::Kerne
     if (!check.looks_for_global_races())
         note("global", "it has fences, by which groups may order what they do");
     if (!check.looks_for_shared_races())
-        note("shared", "it has barriers in shared memory, by which warps order what they do");
+        note("shared",
+             "it has barriers in shared memory or fences, by which warps order what they do");
 }
 
 void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,

@@ -58,6 +58,8 @@ std::string global_text(const Launch& launch, std::uint64_t address) {
     if (const std::string* const name = launch.module->foreign_function(address)) {
         return fmt::format("where the function '{}' of another file is taken to be", *name);
     }
+    constexpr std::uint64_t first_page = 4096;
+    if (address < first_page) return "at or next to a null pointer";
     const GlobalMemory::Buffer* const near = memory.nearest(address);
     if (!near) return "no buffer is there";
     const Place place = place_near(launch, *near, address);

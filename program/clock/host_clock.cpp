@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // libhost_clock.so (program/host_clock.h): the C library's clocks of the wall, shifted. Clocks of
 // processor time are as ever.
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -39,11 +40,28 @@ bool is_of_the_wall(clockid_t id) {
            id != CLOCK_THREAD_CPUTIME_ID;
 }
 
+// A handler of a signal that reads a clock would wait for the writer that it interrupts.
+class NoSignals {
+public:
+    NoSignals() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    NoSignals(const NoSignals&) = delete;
+    NoSignals& operator=(const NoSignals&) = delete;
+
+private:
+    sigset_t before_;
+};
+
 }  // namespace
 
 extern "C" {
 
 std::int64_t occupipe_clock_stop() {
+    const NoSignals none;
     ++turn;
     if (!has_stood) {
         for (clockid_t id = 0; id < clocks; ++id) {
@@ -59,6 +77,7 @@ std::int64_t occupipe_clock_stop() {
 }
 
 void occupipe_clock_go_on(std::int64_t later) {
+    const NoSignals none;
     ++turn;
     lag = lag + real_ns() - stood_at - later;
     stands = false;

@@ -31,7 +31,14 @@ Sides sides_of(CopyDirection direction) {
 }
 
 CopyKind kind_of(Runtime& runtime, const void* to, const void* from) {
-    const bool to_device = runtime.is_device(to), from_device = runtime.is_device(from);
+    // Pinned memory is the host's, though kernels reach it.
+    const auto is_device = [&](const void* address) {
+        const Allocation* const one = runtime.allocation(reinterpret_cast<std::uint64_t>(address));
+        const bool of_host =
+            one && (one->kind == MemoryKind::pinned || one->kind == MemoryKind::registered);
+        return runtime.is_device(address) && !of_host;
+    };
+    const bool to_device = is_device(to), from_device = is_device(from);
     if (to_device && from_device) return CopyKind::device_to_device;
     return from_device ? CopyKind::device_to_host : CopyKind::host_to_device;
 }

@@ -286,8 +286,8 @@ nlohmann::ordered_json event_of(const Span& one) {
     event["name"] = one.copy ? to_text(*one.copy) : short_name(one.kernel);
     event["cat"] = one.copy ? "copy" : "kernel";
     event["ph"] = "X";
-    event["pid"] = one.process;
-    event["tid"] = one.stream;
+    event["pid"] = one.process + 1;  // viewers leave 0 to the system
+    event["tid"] = one.stream + 1;
     event["ts"] = one.start * microseconds;
     event["dur"] = one.seconds * microseconds;
     if (one.copy)
@@ -321,8 +321,8 @@ std::string to_trace(const Journals& journals) {
                           const std::string& text) {
         trace["traceEvents"].push_back({{"name", what},
                                         {"ph", "M"},
-                                        {"pid", process},
-                                        {"tid", stream},
+                                        {"pid", process + 1},
+                                        {"tid", stream + 1},
                                         {"args", {{"name", text}}}});
     };
     for (const Span& one : journals.spans) {

@@ -88,19 +88,37 @@ TEST(ShadowMemory, TellsGroupsOfALaunchApart) {
     const std::uint64_t at = of.unwritten("buffer", 64);
     of.shadow.begin_launch(4, 4);
     BufferShadow& in = *of.shadow.find(at, 64);
+    const auto write = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t group) {
+        const auto others = of.shadow.others(in, begin, end, group);
+        of.shadow.write(in, begin, end, group);
+        return others;
+    };
     EXPECT_FALSE(of.shadow.read(in, 0, 4, 0).wrote);
-    EXPECT_FALSE(of.shadow.write(in, 0, 4, 0).read);  // its own
-    EXPECT_TRUE(of.shadow.write(in, 3, 4, 1).wrote);  // group 0 did
-    EXPECT_TRUE(of.shadow.write(in, 2, 3, 1).read);   // group 0 did
-    EXPECT_TRUE(of.shadow.read(in, 3, 4, 2).wrote);   // group 1 did
+    EXPECT_FALSE(write(0, 4, 0).read);               // its own
+    EXPECT_TRUE(write(3, 4, 1).wrote);               // group 0 did
+    EXPECT_TRUE(write(2, 3, 1).read);                // group 0 did
+    EXPECT_TRUE(of.shadow.read(in, 3, 4, 2).wrote);  // group 1 did
     EXPECT_FALSE(of.shadow.read(in, 4, 8, 2).wrote);
     EXPECT_FALSE(of.shadow.read(in, 4, 8, 3).wrote);
-    EXPECT_TRUE(of.shadow.write(in, 4, 5, 2).read);  // group 3 did, too
+    EXPECT_TRUE(write(4, 5, 2).read);  // group 3 did, too
     // Nothing of it is left in the next one.
     of.shadow.begin_launch(4, 4);
     EXPECT_FALSE(of.shadow.read(in, 0, 16, 0).wrote);
-    const auto others = of.shadow.write(in, 0, 16, 0);
+    const auto others = write(0, 16, 0);
     EXPECT_FALSE(others.read || others.wrote);
+}
+
+// The host writes pinned memory as it likes, whatever was copied there.
+TEST(ShadowMemory, WhatTheHostWritesStaysWritten) {
+    Memory of;
+    const std::uint64_t from = of.unwritten("device", 64);
+    const isa::GlobalMemory::Buffer& pinned = of.memory.add("pinned", 64);
+    of.shadow.copied(pinned.address, from, 64);
+    EXPECT_TRUE(of.shadow.is_written(pinned.address, 64));
+    of.shadow.set_written(from, 4);
+    EXPECT_TRUE(of.shadow.is_any_written(from, 16));
+    EXPECT_FALSE(of.shadow.is_written(from, 16));
+    EXPECT_FALSE(of.shadow.is_any_written(from + 4, 16));
 }
 
 TEST(ShadowMemory, NumbersOfGroupsMayRunOut) {
@@ -112,7 +130,7 @@ TEST(ShadowMemory, NumbersOfGroupsMayRunOut) {
     of.shadow.begin_launch(most, 4);
     EXPECT_FALSE(of.shadow.read(*of.shadow.find(at, 64), 0, 16, most - 1).wrote);
     EXPECT_FALSE(of.shadow.read(*of.shadow.find(at, 64), 0, 16, 0).wrote);
-    EXPECT_TRUE(of.shadow.write(*of.shadow.find(at, 64), 0, 16, 5).read);
+    EXPECT_TRUE(of.shadow.others(*of.shadow.find(at, 64), 0, 16, 5).read);
 }
 
 TEST(ShadowMemory, ForgetsWhatIsReleased) {

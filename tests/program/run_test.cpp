@@ -134,7 +134,7 @@ TEST(ProgramRun, ATraceHasATrackForEachStream) {
         }
         if (event["ph"] != "X") continue;
         names.push_back(event["name"]);
-        EXPECT_EQ(event["tid"], 0);
+        EXPECT_EQ(event["tid"], 1);
         EXPECT_GE(event["ts"].get<double>(), end - 1e-9);
         EXPECT_GT(event["dur"].get<double>(), 0);
         end = event["ts"].get<double>() + event["dur"].get<double>();
