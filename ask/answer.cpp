@@ -264,29 +264,31 @@ Kernel all_of(const std::vector<LoadedKernel>& sources) {
     return kernel;
 }
 
+// λ and Λ of all that the kernel executes.
+std::vector<std::pair<double, double>> timings_of(const PricedMemory& memory) {
+    std::vector<std::pair<double, double>> all;
+    for_each_instruction(memory.kernel, [&](const KernelInstruction& one) {
+        if (const InstructionTiming* const timing = memory.profile.find_instruction(one.op))
+            all.emplace_back(timing->cpi.value, timing->latency ? timing->latency->value : 0);
+    });
+    return all;
+}
+
 // Settings of λ or Λ that this kernel does not depend on, such as those of a row that a level of
 // memory is not priced by: another value leaves all that it executes as it is.
-Notes without_effect(const Ready& ready, const Told& told) {
-    const auto timings = [&](const ProfileChanges& changes) {
-        const Changed made = changed(ready.kernel(), *ready.given, changes, ready.memory);
-        const PricedMemory memory =
-            price_memory(told.mean->told, made.profile, ready.memory.pricing, ready.memory.caches);
-        std::vector<std::tuple<double, double>> all;
-        for_each_instruction(memory.kernel, [&](const KernelInstruction& one) {
-            if (const InstructionTiming* const timing = memory.profile.find_instruction(one.op))
-                all.emplace_back(timing->cpi.value, timing->latency ? timing->latency->value : 0);
-        });
-        return all;
-    };
+Notes without_effect(const Ready& ready, const Kernel& told, const PricedMemory& priced) {
     Notes notes;
     if (!ready.given) return notes;
+    const auto now = timings_of(priced);
     const std::vector<std::string>& settings = ready.changes.what_ifs;
     for (std::size_t i = 0; i < settings.size(); ++i) {
         const std::optional<std::string> other = another_value(settings[i]);
         if (!other) continue;
         ProfileChanges changes = ready.changes;
         changes.what_ifs[i] = *other;
-        if (timings(changes) == timings(ready.changes))
+        const Changed made = changed(ready.kernel(), *ready.given, changes, ready.memory);
+        if (now ==
+            timings_of(price_memory(told, made.profile, ready.memory.pricing, ready.memory.caches)))
             notes.push_back({Kind::without_effect,
                              fmt::format("{} has no effect: the kernel takes nothing from it",
                                          settings[i].substr(0, settings[i].find('=')))});
@@ -294,12 +296,12 @@ Notes without_effect(const Ready& ready, const Told& told) {
     return notes;
 }
 
-Ready ready_with(LoadedKernel source, Changed changed, const ProfileChanges& changes,
-                 const MemoryQuestion& memory) {
+Ready ready_with(LoadedKernel source, Changed changed, std::shared_ptr<const GpuProfile> given,
+                 const ProfileChanges& changes, const MemoryQuestion& memory) {
     Ready one{.source = std::move(source),
               .profile = std::move(changed.profile),
               .offered = std::move(changed.offered),
-              .given = {},
+              .given = std::move(given),
               .changes = changes,
               .memory = memory,
               .notes = {}};
@@ -337,9 +339,8 @@ bool Ready::follows() const {
 Ready ready(LoadedKernel source, const GpuProfile& profile, const ProfileChanges& changes,
             const MemoryQuestion& memory) {
     Changed made = changed(*source.kernel, profile, changes, memory);
-    Ready one = ready_with(std::move(source), std::move(made), changes, memory);
-    one.given = given_to_change(profile, changes);
-    return one;
+    return ready_with(std::move(source), std::move(made), given_to_change(profile, changes),
+                      changes, memory);
 }
 
 ReadyTogether ready_together(const std::vector<LoadedKernel>& sources, const GpuProfile& profile,
@@ -348,10 +349,8 @@ ReadyTogether ready_together(const std::vector<LoadedKernel>& sources, const Gpu
     Changed made = changed(all.all, profile, changes, memory);
     all.notes = std::exchange(made.notes, {});
     const auto given = given_to_change(profile, changes);
-    for (const LoadedKernel& one : sources) {
-        all.kernels.push_back(ready_with(one, made, changes, memory));
-        all.kernels.back().given = given;
-    }
+    for (const LoadedKernel& one : sources)
+        all.kernels.push_back(ready_with(one, made, given, changes, memory));
     return all;
 }
 
@@ -378,6 +377,7 @@ std::shared_ptr<const Priced> priced(const Ready& ready, Kernel told) {
     Priced& one = *made;
     one.told = std::move(told);
     one.memory = price_memory(one.told, ready.profile, ready.memory.pricing, ready.memory.caches);
+    add_notes(one.notes, without_effect(ready, one.told, one.memory));
     add_notes(one.notes, Kind::memory, one.memory.said);
     if (ready.code()) one.sample_error = ready.code()->seen.standard_error;
     GpuProfile& profile = one.memory.profile;
@@ -501,7 +501,6 @@ Notes notes_of(const Ready& ready, const Notes& fitted, const Told& told, const 
                                                  "their work",
                                                  made.launch.groups, 1e6 * begun)});
     add_notes(all, Kind::unused, unused_memory(model, run.behaviour));
-    add_notes(all, without_effect(ready, told));
     add_notes(all, too_short(ready, told.launch, made.cycles));
     std::ranges::stable_sort(all, {}, [](const Note& one) { return rank(one.kind); });
     return all;

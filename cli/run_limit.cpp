@@ -39,14 +39,15 @@ void add_limit_option(const Command& command, std::string& limit) {
         .type_name("N|Ns");
 }
 
+std::optional<double> seconds_in(std::string_view text) {
+    if (!text.ends_with('s')) return std::nullopt;
+    const auto seconds = number_of<double>(text.substr(0, text.size() - 1));
+    return seconds && std::isfinite(*seconds) ? seconds : std::nullopt;
+}
+
 Limit parse_limit(const std::string& text, const std::string& counted) {
-    const std::string_view view = text;
-    Limit limit;
-    if (view.ends_with('s'))
-        limit.seconds = number_of<double>(view.substr(0, view.size() - 1));
-    else
-        limit.count = number_of<std::int64_t>(view);
-    if (!limit.count && !(limit.seconds && std::isfinite(*limit.seconds)))
+    const Limit limit{.seconds = seconds_in(text), .count = number_of<std::int64_t>(text)};
+    if (!limit.count && !limit.seconds)
         throw InputError(
             fmt::format("--limit {}: expected a positive number of {}, such "
                         "as 1000000, or of seconds, such as 60s",

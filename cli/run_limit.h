@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "ask/answer.h"
 #include "cli/console.h"
@@ -23,6 +24,9 @@ struct Limit {
     std::optional<double> seconds;
     std::optional<std::int64_t> count;
 };
+
+// Of "600s", positive and finite; absent: it is something else.
+std::optional<double> seconds_in(std::string_view text);
 
 // "90s", "0.5s"; "1000000". Throws InputError for anything else, which names what is counted.
 Limit parse_limit(const std::string& text, const std::string& counted = "instructions");

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -13,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -79,11 +76,8 @@ struct Options {
 
 std::optional<double> budget_seconds(const std::string& text) {
     if (text.empty()) return std::nullopt;
-    double seconds = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, fault] = std::from_chars(text.data(), end, seconds);
-    if (fault != std::errc() || std::string_view(rest, end) != "s" || !std::isfinite(seconds) ||
-        seconds <= 0)
+    const std::optional<double> seconds = seconds_in(text);
+    if (!seconds)
         throw InputError(
             fmt::format("--budget {}: expected a positive number of seconds, such as 600s", text));
     return seconds;
@@ -154,10 +148,8 @@ void tune(const Options& options) {
     how.models = options.models;
     how.changes = options.changes;
     how.budget_seconds = budget_seconds(options.budget);
-    how.max_simulated = most_simulated;
-    if (options.limit != Options().limit)
-        how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
-                                .count.value_or(how.max_simulated);
+    how.max_simulated = parse_limit(options.limit, "instructions of each simulation")
+                            .count.value_or(most_simulated);
     if (options.draws) how.draws = static_cast<std::size_t>(*options.draws);
     how.seed = options.seed.value_or(1);
     for (const analysis::MeasuredRun& run : measured.runs)
