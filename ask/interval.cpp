@@ -88,7 +88,7 @@ std::optional<PredictionInterval> interval_of(const Told& told, const Model& mod
         if (size > 0) interval.terms.push_back({name, size});
     };
     add("profile", run * of_profile(told, made));
-    if (const auto& launch = told.profile().overheads.launch_seconds)
+    if (const auto& launch = told.profile().kernel_overhead())
         add("launch", (1 - run) * error_of(*launch) / launch->value);
     add("sample", run * told.priced->sample_error.value_or(0));
     if (made.estimate_error) add("estimate", run * *made.estimate_error / 3);  // three times it

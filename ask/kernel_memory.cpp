@@ -116,7 +116,10 @@ void tell_memory(KernelIn& in) {
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
     tell(in, passes,
          extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes,
-                           {.groups = in.memory_groups, .clock_of = {}, .threads = 0}),
+                           {.groups = in.memory_groups,
+                            .clock_of = {},
+                            .earlier = in.earlier,
+                            .threads = 0}),
          in.extracted.kernel);
 }
 
@@ -168,7 +171,8 @@ Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int 
     auto [context, filled, groups, sentences] = followed(in, launch, cores);
     std::ranges::move(sentences, std::back_inserter(said));
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    extract::ReuseOptions options{.groups = groups, .clock_of = {}, .threads = threads};
+    extract::ReuseOptions options{
+        .groups = groups, .clock_of = {}, .earlier = in.earlier, .threads = threads};
     if (times != nullptr) {
         options.clock_of = [&](const extract::GroupTrace& group, const extract::Issue& one) {
             const auto& warp =

@@ -466,7 +466,9 @@ KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
             .cores = *options.memory_cores,
             .concurrent_groups = in.occupancy.groups,
             .group_shared_bytes =
-                isa::own_shared_bytes(*executed.kernel, in.architecture) + in.launch.shared_bytes};
+                isa::own_shared_bytes(*executed.kernel, in.architecture) + in.launch.shared_bytes,
+            .earlier_bytes = options.earlier_bytes};
+        in.earlier = options.earlier;
         tell_memory(in);
         if (in.memory_groups < in.seen.groups)
             in.assumptions.push_back(

@@ -55,6 +55,9 @@ struct KernelsInOptions {
     std::uint64_t memory_references = 1 << 24;
     // Of what buffers begin with, shared with other plans; none: made for this one.
     extract::BufferStore* buffers = nullptr;
+    // What the device referred to before the launch; absent: caches begin empty.
+    extract::EarlierReferences earlier;
+    std::int64_t earlier_bytes = 0;  // different ones
     // How the plan is executed: with progress, limits and threads of the caller. Absent:
     // run.execute(options).
     std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,
@@ -91,7 +94,8 @@ struct KernelIn {
     std::shared_ptr<extract::MemoryTrace> memory;  // where options.memory_cores asked for it
     // Of these first groups; others that were executed stand for themselves alone.
     std::uint64_t memory_groups = extract::every_group;
-    std::uint64_t executed_groups = 0;  // whose counts `execution` and `memory` sum up
+    extract::EarlierReferences earlier;  // before the launch
+    std::uint64_t executed_groups = 0;   // whose counts `execution` and `memory` sum up
     Notes assumptions;                  // what the prediction does not see or takes for granted
     // Where what is predicted executes much less or more than the launch did; a sentence each.
     std::vector<std::string> warnings;

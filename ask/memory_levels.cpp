@@ -66,11 +66,14 @@ std::optional<double> bytes_of(const CacheSizes& sizes, LevelNumber cache) {
     return found == sizes.end() ? std::nullopt : std::optional(found->second.bytes);
 }
 
-LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes) {
+namespace {
+
+LevelShares shares_of(const std::optional<Reuse>& core, const std::optional<Reuse>& device,
+                      const CacheSizes& sizes) {
     LevelShares shares;
     double found = 0;
     for (LevelNumber cache = 0; cache < device_memory(); ++cache) {
-        const auto& reuse = rows()[cache].sharer == Sharer::core ? use.core : use.device;
+        const auto& reuse = rows()[cache].sharer == Sharer::core ? core : device;
         const std::optional<double> bytes = bytes_of(sizes, cache);
         const double nearer = found;
         if (reuse && bytes) found = std::max(found, share_at(*reuse, *bytes));
@@ -78,6 +81,17 @@ LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes) {
     }
     shares.push_back(1 - found);
     return shares;
+}
+
+}  // namespace
+
+LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes) {
+    return shares_of(use.core, use.device, sizes);
+}
+
+LevelShares farthest_levels(const MemoryUse& use, const CacheSizes& sizes) {
+    return shares_of(use.core_requests ? use.core_requests : use.core,
+                     use.device_requests ? use.device_requests : use.device, sizes);
 }
 
 bool reaches_device_memory(std::string_view name) {

@@ -69,6 +69,8 @@ std::optional<double> bytes_of(const CacheSizes& sizes, LevelNumber cache);
 using LevelShares = std::vector<double>;
 
 LevelShares level_shares(const MemoryUse& use, const CacheSizes& sizes);
+// Which part of its requests waits for each level, the farthest that answers a sector of theirs.
+LevelShares farthest_levels(const MemoryUse& use, const CacheSizes& sizes);
 
 // Whether a row of this name is what device memory costs: "ld.global.u32", not "ld.global.l2.u32".
 bool reaches_device_memory(std::string_view name);

@@ -159,6 +159,10 @@ struct GpuProfile {
     int copies(std::string_view subsystem) const;
     // λ per core, whatever the scope of the instruction's subsystem: one copy's λ over the copies.
     Estimate cpi_per_core(const InstructionTiming& timing) const;
+    // What a kernel takes beside its instructions: an empty one's time, else that of a launch.
+    const std::optional<Estimate>& kernel_overhead() const {
+        return overheads.kernel_seconds ? overheads.kernel_seconds : overheads.launch_seconds;
+    }
 
     bool operator==(const GpuProfile&) const = default;
 };

@@ -76,6 +76,10 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
         (fault = amount("least_sectors", use.least_sectors)) ||
         (fault = amount("lines", use.lines.value_or(0))) ||
         (fault = amount("bank_passes", use.bank_passes.value_or(0))) ||
+        (fault = amount("places", use.places.value_or(0))) ||
+        (fault = amount("group_places", use.group_places.value_or(0))) ||
+        (fault = amount("same_address", use.same_address.value_or(0))) ||
+        (fault = amount("hottest", use.hottest.value_or(0))) ||
         (fault = amount("passes", use.passes)) ||
         (fault = amount("least_passes", use.least_passes)) ||
         (fault = least("sectors", use.sectors, use.least_sectors)) ||
@@ -86,7 +90,9 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
         (fault = present("bytes", use.bytes, "passes", use.passes)) ||
         (fault = present("least_passes", use.least_passes, "passes", use.passes)) ||
         (fault = reuse("core", use.core)) || (fault = reuse("device", use.device)) ||
-        (fault = reuse("written", use.written));
+        (fault = reuse("written", use.written)) ||
+        (fault = reuse("core_requests", use.core_requests)) ||
+        (fault = reuse("device_requests", use.device_requests));
     return faulty ? fault : std::nullopt;
 }
 

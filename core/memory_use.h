@@ -51,6 +51,15 @@ struct MemoryUse {
     std::optional<Reuse> device;
     // Of the sectors written: they were still to be written back to DRAM, which costs no more.
     std::optional<Reuse> written;
+    // Of a request that reads: KiB that it lies in; and of a group's requests together, per warp.
+    // Absent: not told.
+    std::optional<double> places, group_places;
+    // Atomic operations: lanes of a request at one address, and which part of the requests goes to
+    // the sector that has most of them. Absent: not told.
+    std::optional<double> same_address, hottest;
+    // Of the requests: all their sectors are found; the farthest one decides when a load ends.
+    // Absent: as many as of the sectors.
+    std::optional<Reuse> core_requests, device_requests;
 
     bool operator==(const MemoryUse&) const = default;
 };
@@ -73,6 +82,8 @@ struct MemoryContext {
     int concurrent_groups = 1;  // per core
     std::int64_t group_shared_bytes = 0;
     MemoryOrder order = MemoryOrder::round_robin;
+    // Different ones that the device had referred to before the launch; 0: caches begin empty.
+    std::int64_t earlier_bytes = 0;
 
     bool operator==(const MemoryContext&) const = default;
 };

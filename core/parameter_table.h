@@ -46,6 +46,7 @@ struct Overheads {
     std::optional<Estimate> launch_seconds;          // per kernel launch
     std::optional<Estimate> awaited_launch_seconds;  // per launch that the host waits for
     std::optional<Estimate> graph_launch_seconds;    // per launch inside a graph of launches
+    std::optional<Estimate> kernel_seconds;          // an empty kernel, on the GPU
     std::optional<Estimate> group_seconds;           // per group of a launch
     std::optional<Estimate> loop_cycles;             // per iteration of an empty loop
 

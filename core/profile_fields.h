@@ -76,6 +76,8 @@ void describe(Io& io, std::type_identity<Overheads>) {
        {.range = some_seconds, .label = "awaited launch", .unit = "s"});
     io("graph_launch_seconds", &T::graph_launch_seconds,
        {.range = some_seconds, .label = "launch in a graph", .unit = "s"});
+    io("kernel_seconds", &T::kernel_seconds,
+       {.range = some_seconds, .label = "empty kernel", .unit = "s"});
     io("group_seconds", &T::group_seconds,
        {.range = some_seconds, .label = "group launch", .unit = "s"});
     io("loop_cycles", &T::loop_cycles, {.label = "loop iteration"});

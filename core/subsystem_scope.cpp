@@ -12,16 +12,18 @@ void set_scope(GpuProfile& profile, std::string_view name, std::optional<Scope> 
     if (subsystem.per_scheduler() == copied) return;
     const double k = profile.issue.schedulers;
     const double factor = copied ? 1 / k : k;
+    for (InstructionTiming& timing : profile.instructions)
+        if (timing.subsystem == name) scale_cpi(timing, factor);
+}
+
+void scale_cpi(InstructionTiming& timing, double factor) {
     const auto scale = [&](std::optional<Estimate>& e) {
         if (e) e = e->times(factor);
     };
-    for (InstructionTiming& timing : profile.instructions) {
-        if (timing.subsystem != name) continue;
-        timing.cpi = timing.cpi.times(factor);
-        scale(timing.loop_cpi);
-        for (ParameterTable& table : timing.tables)
-            for (TableRow& row : table.rows) scale(row.cpi);
-    }
+    timing.cpi = timing.cpi.times(factor);
+    scale(timing.loop_cpi);
+    for (ParameterTable& table : timing.tables)
+        for (TableRow& row : table.rows) scale(row.cpi);
 }
 
 }  // namespace occupipe

@@ -12,4 +12,7 @@ namespace occupipe {
 // so that those of its instructions become what they are in the new scope.
 void set_scope(GpuProfile& profile, std::string_view subsystem, std::optional<Scope> scope);
 
+// λ of one row, wherever it stands, times a factor.
+void scale_cpi(InstructionTiming& timing, double factor);
+
 }  // namespace occupipe

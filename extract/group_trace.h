@@ -12,13 +12,15 @@ namespace occupipe::extract {
 struct LineReference {
     std::uint32_t line = 0;   // its number: global and local memory apart (MemoryTrace)
     std::uint32_t clock = 0;  // see MemoryTrace
-    std::uint32_t what = 0;   // site and sectors
+    std::uint32_t what = 0;   // site, sectors, and whether it goes on
 
-    // A site is an instruction * 4 + space, below 2^28; bit s of `sectors` is sector s.
+    // A site is an instruction * 4 + space, below 2^27; bit s of `sectors` is sector s.
     static std::uint32_t what_of(std::uint32_t site, std::uint32_t sectors) {
         return site << 4 | sectors;
     }
-    std::uint32_t site() const { return what >> 4; }
+    // Of the same request as the reference before it.
+    static constexpr std::uint32_t goes_on = std::uint32_t{1} << 31;
+    std::uint32_t site() const { return (what & ~goes_on) >> 4; }
     std::uint32_t sectors() const { return what & 0xF; }
 };
 
@@ -26,6 +28,8 @@ struct LineReference {
 struct Issue {
     std::uint32_t warp = 0;  // of the group
     std::uint32_t step = 0;  // instructions that the warp had executed before
+
+    bool operator==(const Issue&) const = default;
 };
 
 // Of one group, by clock, then warp.

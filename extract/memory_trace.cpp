@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
 #include <span>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "core/buffer_fill.h"
@@ -66,6 +69,7 @@ public:
         site.kind = access.kind;
         const RequestLines touched(access);
         add_request(site.counts, access, touched, sites.patterns[instruction]);
+        if (access.space == isa::Space::global) add_places(number, warp, touched);
         const std::uint64_t own = access.space == isa::Space::local
                                       ? local_line | std::uint64_t{warp} << local_warp_shift
                                       : 0;
@@ -79,6 +83,16 @@ public:
                 {.clock = one.clock,
                  .what = LineReference::what_of(static_cast<std::uint32_t>(number), sectors)});
             issues_.push_back({.warp = warp, .step = one.steps - 1});
+        }
+    }
+
+    // Tells of each site used how far its warps' first requests lie apart.
+    void sum_up_places() {
+        for (auto& [number, seen] : places_) {
+            std::ranges::sort(seen.places);
+            const auto same = std::ranges::unique(seen.places);
+            sites.counts[number].group_places +=
+                static_cast<std::uint64_t>(std::distance(seen.places.begin(), same.begin()));
         }
     }
 
@@ -111,7 +125,32 @@ private:
         bool waits = false;        // at the last of them
     };
 
+    void add_places(std::size_t number, std::uint32_t warp, const RequestLines& touched) {
+        constexpr std::uint32_t most_warps = 64;
+        Places& seen = places_[number];
+        if (warp >= most_warps || (seen.warps >> warp & 1) != 0) return;
+        seen.warps |= std::uint64_t{1} << warp;
+        SiteCounts& site = sites.counts[number];
+        ++site.first_requests;
+        std::uint64_t last = ~std::uint64_t{0};
+        for (const RequestLines::Line& one : touched.lines()) {
+            const std::uint64_t place = one.line / lines_per_place;
+            if (place != last) {
+                seen.places.push_back(place);
+                ++site.places;
+            }
+            last = place;
+        }
+    }
+
+    struct Places {
+        std::uint64_t warps = 0;  // bits: whose first request was seen
+        std::vector<std::uint64_t> places;
+    };
+    static constexpr std::uint64_t lines_per_place = 8;
+
     MemoryTrace& trace_;
+    std::unordered_map<std::size_t, Places> places_;  // by site
     // As executed: of each reference.
     std::vector<std::uint64_t> lines_;
     std::vector<LineReference> references_;
@@ -161,6 +200,10 @@ void MemoryTrace::number(GroupTrace& group, const std::vector<std::uint64_t>& li
         if (!stays(line, halvings)) continue;
         LineReference one = group.references[i];
         one.line = (line & local_line) != 0 ? local_.of(line) : global_.of(line);
+        one.what &= ~LineReference::goes_on;
+        if (kept > 0 && group.issues[kept - 1] == group.issues[i] &&
+            group.references[kept - 1].site() == one.site())
+            one.what |= LineReference::goes_on;
         group.references[kept] = one;
         group.issues[kept++] = group.issues[i];
     }
@@ -195,11 +238,15 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     auto& recorder = dynamic_cast<Recorder&>(*observer);
     GroupTrace& taken = recorder.taken;
     const std::vector<std::uint64_t> lines = recorder.finish();
+    recorder.sum_up_places();
     const std::scoped_lock lock(mutex_);
     for (const std::size_t i : recorder.used) {
         SiteCounts& site = recorder.sites.counts[i];
         sites_[i].kind = site.kind;
         sites_[i].counts += site.counts;
+        sites_[i].first_requests += site.first_requests;
+        sites_[i].places += site.places;
+        sites_[i].group_places += site.group_places;
         site = {};
     }
     resting_.push_back(std::move(recorder.sites));
@@ -256,26 +303,44 @@ std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
     return kinds;
 }
 
+// What the sector of a request needs that needs most, of those looked at so far.
+class Request {
+public:
+    void begin() { most_ = 0; }
+    void needs(NeededLines lines) { most_ = std::max(most_, lines.bin()); }
+    NeededLines needed() const { return NeededLines::of_bin(most_); }
+
+private:
+    std::uint8_t most_ = 0;
+};
+
+// `last`: of its request.
 template <typename Cache, typename Line>
 [[gnu::always_inline]] inline void in_first_level(Cache& cache, Line line, const Turn& one,
-                                                  const std::vector<SiteKind>& kinds,
-                                                  std::vector<SiteReuse>& sites) {
+                                                  bool last, const std::vector<SiteKind>& kinds,
+                                                  std::vector<SiteReuse>& sites, Request& request) {
     const SiteKind kind = kinds[one.site()];
     if (!kind.uses_first) return;
-    ReuseCounts& counts = sites[one.site()].core;
+    SiteReuse& site = sites[one.site()];
+    if (!one.goes_on()) request.begin();
     cache.read(line, one.sectors(), [&](NeededLines needed, std::uint32_t of) {
-        if (kind.found_in_first) counts.add(needed, count_of(of));
+        if (kind.found_in_first) site.core.add(needed, count_of(of));
+        request.needs(needed);
     });
+    if (last && kind.found_in_first) site.core_requests.add(request.needed());
 }
 
 template <typename Cache, typename Line>
 [[gnu::always_inline]] inline void in_second_level(Cache& cache, Line line, const Turn& one,
-                                                   const std::vector<SiteKind>& kinds,
-                                                   std::vector<SiteReuse>& sites) {
+                                                   bool last, const std::vector<SiteKind>& kinds,
+                                                   std::vector<SiteReuse>& sites,
+                                                   Request& request) {
     const SiteKind kind = kinds[one.site()];
     SiteReuse& site = sites[one.site()];
+    if (!one.goes_on()) request.begin();
     const auto read = [&](NeededLines needed, std::uint32_t of) {
         site.device.add(needed, count_of(of));
+        request.needs(needed);
     };
     const auto written = [&](NeededLines needed, std::uint32_t of) {
         site.written.add(needed, count_of(of));
@@ -286,6 +351,14 @@ template <typename Cache, typename Line>
         cache.write(line, one.sectors(), written);
     else
         cache.read(line, one.sectors(), read);
+    if (!kind.reads) return;
+    ++site.lines_read;
+    if (last) site.device_requests.add(request.needed());
+}
+
+// Turns of one request are of one piece of the order.
+[[gnu::always_inline]] inline bool ends_request(std::span<const Turn> turns, std::size_t turn) {
+    return turn + 1 == turns.size() || !turns[turn + 1].goes_on();
 }
 
 // A level's references, one after the other; the first level's are of one core.
@@ -296,12 +369,14 @@ template <Level level>
                                               const std::vector<SiteKind>& kinds,
                                               std::vector<SiteReuse>& sites) {
     constexpr std::size_t ahead = 12;  // so many references ahead their lines are looked for
+    Request request;
     for (std::size_t i = 0; i < turns.size(); ++i) {
         cache.expect(turns[std::min(i + ahead, turns.size() - 1)].line);
+        const bool last = ends_request(turns, i);
         if constexpr (level == Level::first)
-            in_first_level(cache, turns[i].line, turns[i], kinds, sites);
+            in_first_level(cache, turns[i].line, turns[i], last, kinds, sites, request);
         else
-            in_second_level(cache, turns[i].line, turns[i], kinds, sites);
+            in_second_level(cache, turns[i].line, turns[i], last, kinds, sites, request);
     }
 }
 
@@ -324,6 +399,41 @@ void touch(std::span<const Turn> turns, SectorReuse& cache, const std::vector<Si
     touch_each<level>(turns, cache, kinds, sites);
 }
 
+// How often atomic operations go to each sector, by site.
+class SectorCounts {
+public:
+    void add(std::span<const Turn> turns, const std::vector<SiteKind>& kinds) {
+        for (const Turn& one : turns) {
+            const SiteKind& kind = kinds[one.site()];
+            if (!kind.reads || !kind.writes) continue;
+            for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector)
+                if ((one.sectors() >> sector & 1) != 0)
+                    ++counts_[one.site()][one.line * sectors_per_line + sector];
+        }
+    }
+    void tell(std::vector<SiteReuse>& sites) const {
+        for (const auto& [site, sectors] : counts_)
+            for (const auto& [sector, count] : sectors)
+                sites[site].hottest = std::max(sites[site].hottest, count);
+    }
+
+private:
+    std::map<std::uint32_t, std::unordered_map<std::uint64_t, std::uint64_t>> counts_;
+};
+
+// By number: lines that the device touched since it last touched this one, before the launch.
+std::vector<std::uint64_t> earlier_lines(const MemoryTrace& trace,
+                                         const EarlierReferences& earlier) {
+    std::vector<std::uint64_t> lines;
+    if (!earlier) return lines;
+    const std::uint64_t bytes = line_bytes * trace.one_line_in();
+    for (const std::uint64_t line : trace.global_lines()) {
+        const std::optional<std::uint64_t> since = earlier(line);
+        lines.push_back(since ? *since / bytes + 1 : 0);
+    }
+    return lines;
+}
+
 }  // namespace
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
@@ -336,14 +446,19 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     const auto cores = static_cast<std::size_t>(context.cores);
     const std::size_t parts = std::clamp<std::size_t>(thread_count(options.threads), 2, cores + 1);
     std::vector<std::vector<SiteReuse>> sites(parts, std::vector<SiteReuse>(kinds.size()));
+    const bool atomic =
+        std::ranges::any_of(kinds, [](const SiteKind& kind) { return kind.reads && kind.writes; });
     parallel_for(
         parts,
         [&](std::size_t part) {
             if (part == 0) {
-                SectorReuse cache(order.device_lines());
+                SectorReuse cache(order.device_lines(), earlier_lines(trace, options.earlier));
+                SectorCounts hot;
                 order.of_device([&](std::span<const Turn> turns) {
                     touch<Level::second>(turns, cache, kinds, sites[part]);
+                    if (atomic) hot.add(turns, kinds);
                 });
+                hot.tell(sites[part]);
                 result.lines = cache.lines();
                 return;
             }
@@ -358,8 +473,10 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
         options.threads);
     result.sites = std::move(sites[0]);
     for (std::size_t part = 1; part < parts; ++part)
-        for (std::size_t site = 0; site < kinds.size(); ++site)
+        for (std::size_t site = 0; site < kinds.size(); ++site) {
             result.sites[site].core += sites[part][site].core;
+            result.sites[site].core_requests += sites[part][site].core_requests;
+        }
     return result;
 }
 
@@ -376,23 +493,27 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
         const std::uint64_t slot = order.slot_of(line) * cores + core;
         return trace.local_lines()[order.in_slot(line)] | slot << local_slot_shift;
     };
+    Request request;
     // Of one line in so many, a cache has as many fewer.
     const std::uint64_t line_size = line_bytes * trace.one_line_in();
     const auto cores = static_cast<std::uint64_t>(context.cores);
     for (std::uint64_t core = 0; core < cores; ++core) {
         SetCache cache(shape.core_bytes / line_size, shape.ways, shape.seed);
         order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
-            for (const Turn& one : turns)
-                in_first_level(cache, line_of(one.line, core, cores), one, kinds, result.sites);
+            for (std::size_t i = 0; i < turns.size(); ++i)
+                in_first_level(cache, line_of(turns[i].line, core, cores), turns[i],
+                               ends_request(turns, i), kinds, result.sites, request);
         });
     }
     SetCache second(shape.device_bytes / line_size, shape.ways, shape.seed);
     std::vector<bool> seen(order.device_lines(), false);
     order.of_device([&](std::span<const Turn> turns) {
-        for (const Turn& one : turns) {
-            in_second_level(second, line_of(one.line, 0, 1), one, kinds, result.sites);
-            result.lines += !seen[one.line];
-            seen[one.line] = true;
+        for (std::size_t i = 0; i < turns.size(); ++i) {
+            const std::uint32_t line = turns[i].line;
+            in_second_level(second, line_of(line, 0, 1), turns[i], ends_request(turns, i), kinds,
+                            result.sites, request);
+            result.lines += !seen[line];
+            seen[line] = true;
         }
     });
     return result;
@@ -412,6 +533,30 @@ Reuse reuse_in(const ReuseCounts& counts, std::uint64_t sectors, std::uint64_t l
     const double share = 1 - fresh / static_cast<double>(sectors);
     if (!(share > 0)) return {};
     return {{static_cast<std::int64_t>(static_cast<double>(lines + few) * scaled_line), share}};
+}
+
+// Of requests of `lines` lines each, where one line in so many was looked at: as many of a
+// request's lines as are found or not on their own are taken to be in proportion to the others that
+// it has.
+Reuse whole_requests(const ReuseCounts& requests, const Reuse& sectors, const SiteReuse& site,
+                     double lines, std::uint64_t one_line_in) {
+    const std::uint64_t seen = site.device_requests.total();
+    if (seen == 0) return sectors;
+    Reuse whole =
+        requests.reuse(static_cast<double>(line_bytes) * static_cast<double>(one_line_in));
+    if (one_line_in == 1) return whole;
+    const double looked_at = static_cast<double>(site.lines_read) / static_cast<double>(seen);
+    Reuse points;
+    for (ReusePoint& point : whole) {
+        const double each = share_at(sectors, static_cast<double>(point.bytes));
+        if (each > 0 && each < 1 && looked_at > 1) {
+            const double alone = std::clamp(
+                (std::log(point.share) / std::log(each) - 1) / (looked_at - 1), 0.0, 1.0);
+            point.share = std::pow(each, 1 + alone * (lines - 1));
+        }
+        if (point.share > (points.empty() ? 0 : points.back().share)) points.push_back(point);
+    }
+    return points;
 }
 
 }  // namespace
@@ -435,6 +580,10 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         found.core += reuse.sites[site].core;
         found.device += reuse.sites[site].device;
         found.written += reuse.sites[site].written;
+        found.core_requests += reuse.sites[site].core_requests;
+        found.device_requests += reuse.sites[site].device_requests;
+        found.lines_read += reuse.sites[site].lines_read;
+        found.hottest = std::max(found.hottest, reuse.sites[site].hottest);
         const bool stores = counts.kind == isa::AccessKind::store;
         const bool atomic = counts.kind == isa::AccessKind::atomic;
         reads = reads || !stores;
@@ -453,6 +602,24 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         if (first) use.core = told(found.core);
         if (reads) use.device = told(found.device);
         if (writes) use.written = told(found.written);
+        const SiteCounts& global =
+            trace.sites()[instruction * spaces + static_cast<std::size_t>(isa::Space::global)];
+        if (reads && global.first_requests > 0) {
+            use.places = mean(global.places, global.first_requests);
+            use.group_places = mean(global.group_places, global.first_requests);
+        }
+        if (reads && writes) {
+            use.same_address = mean(moved.same_address, moved.requests);
+            use.hottest = std::min(1.0, mean(found.hottest, moved.requests));
+        }
+        // One sector is all of its request.
+        if (reads && moved.sectors > moved.requests) {
+            const auto whole = [&](const ReuseCounts& requests, const Reuse& sectors) {
+                return whole_requests(requests, sectors, found, *use.lines, trace.one_line_in());
+            };
+            if (first) use.core_requests = whole(found.core_requests, *use.core);
+            use.device_requests = whole(found.device_requests, *use.device);
+        }
     }
     const MemoryCounts& shared =
         trace.sites()[instruction * spaces + static_cast<std::size_t>(isa::Space::shared)].counts;

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/memory_use.h"
@@ -22,6 +24,9 @@ namespace occupipe::extract {
 struct SiteCounts {
     isa::AccessKind kind = isa::AccessKind::load;
     MemoryCounts counts;
+    // Of the first request of each warp: KiB that lie apart, of each request and of all of a
+    // group's together, summed.
+    std::uint64_t first_requests = 0, places = 0, group_places = 0;
 };
 
 // A warp's clock counts the instructions that it executes; at a barrier the clocks of a group's
@@ -81,6 +86,10 @@ private:
 struct SiteReuse {
     ReuseCounts core, device;  // of the sectors read; core: none where they pass it by
     ReuseCounts written;       // of the sectors written
+    // Of the requests that read: what the sector needs that needs most.
+    ReuseCounts core_requests, device_requests;
+    std::uint64_t lines_read = 0;  // by these requests; one line in `one_line_in` is looked at
+    std::uint64_t hottest = 0;     // atomic operations: requests of the sector that has most
 };
 
 // References are taken in the order of their clocks (ReferenceOrder).
@@ -94,9 +103,13 @@ struct MemoryReuse {
     std::vector<SiteReuse> sites;  // by site
     std::uint64_t lines = 0;       // different ones, of those looked at
 };
+// So many bytes the device referred to between its last reference to this line of global memory
+// (address / 128) and the launch; absent: there was none.
+using EarlierReferences = std::function<std::optional<std::uint64_t>(std::uint64_t line)>;
 struct ReuseOptions {
     std::uint64_t groups = every_group;  // those of smaller numbers alone are launched
     ClockOf clock_of;                    // absent: the slots' times
+    EarlierReferences earlier;           // absent: caches are empty when the launch begins
     unsigned threads = 1;                // 0: one per core; the outcome does not depend on it
 };
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,

@@ -16,10 +16,11 @@ namespace occupipe::extract {
 // global ones.
 struct Turn {
     std::uint32_t line = 0;
-    std::uint32_t what = 0;  // site and sectors, as in the trace
+    std::uint32_t what = 0;  // as in the trace
 
-    std::uint32_t site() const { return what >> 4; }
+    std::uint32_t site() const { return (what & ~LineReference::goes_on) >> 4; }
     std::uint32_t sectors() const { return what & 0xF; }
+    bool goes_on() const { return (what & LineReference::goes_on) != 0; }
 };
 
 // When a group makes a reference.

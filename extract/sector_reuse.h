@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/memory_use.h"
@@ -53,8 +54,10 @@ private:
 
 class SectorReuse {
 public:
-    // Of lines 0 … lines − 1.
-    explicit SectorReuse(std::size_t lines) : states_(zeros_in_large_pages<State>(lines)) {}
+    // Of lines 0 … lines − 1. `earlier`: by line, so many other lines were touched between it and
+    // the first touch here, since an earlier touch left it valid; 0 and beyond the last: none did.
+    explicit SectorReuse(std::size_t lines, std::vector<std::uint64_t> earlier = {})
+        : earlier_(std::move(earlier)), states_(zeros_in_large_pages<State>(lines)) {}
 
     // Four sectors of a line: bit s of `sectors` for sector s.
     // Calls needed(lines, of) for them all, `of` being those that need so many.
@@ -118,8 +121,11 @@ private:
         if (distances_.full()) renumber();
         if (state.place == 0) {
             touched_.push_back(line);
+            std::uint32_t valid = NeededLines::none;
+            if (line < earlier_.size() && earlier_[line] > 0)
+                valid = NeededLines::bin_of(earlier_[line] + distances_.names());
             state = {.place = distances_.enter(),
-                     .valid = NeededLines::none * each,
+                     .valid = valid * each,
                      .dirty = NeededLines::none * each};
             return state;
         }
@@ -160,6 +166,7 @@ private:
     }
 
     LastReferences distances_;
+    std::vector<std::uint64_t> earlier_;
     std::vector<State> states_;
     std::vector<std::uint32_t> touched_;  // lines, in the order of first touches
 };

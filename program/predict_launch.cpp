@@ -269,6 +269,8 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     options.kernel = launch.kernel->name;
     options.memory_cores = profiles.front().cores;
     options.sample_streams = true;
+    options.earlier = launch.earlier;
+    options.earlier_bytes = launch.earlier_bytes;
     const bool together = std::ranges::any_of(
         *launch.module->decoded(*launch.kernel), [&](const isa::Instruction& one) {
             return isa::LaunchBank::names_grid_workspace(one, *launch.file->cubin.architecture);
@@ -288,6 +290,13 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     }
     if (!once.ended()) once.execute_unwatched();
     result.execution = std::move(once.execution());
+    if (executed && executed->in.memory) {
+        const extract::MemoryTrace& memory = *executed->in.memory;
+        result.lines = memory.global_lines();
+        const auto seen = static_cast<double>(std::max<std::size_t>(1, memory.groups().size()));
+        result.lines_each = static_cast<double>(memory.one_line_in()) *
+                            std::max(1.0, static_cast<double>(executed->in.seen.groups) / seen);
+    }
     for (const GpuProfile& profile : profiles) {
         PredictedLaunch one;
         one.why_not = why_not;

@@ -11,6 +11,7 @@
 
 #include "ask/kernel_file.h"
 #include "core/gpu_profile.h"
+#include "extract/memory_trace.h"
 #include "isa/machine/machine.h"
 #include "program/journal.h"
 
@@ -24,11 +25,17 @@ struct LaunchToPredict {
     std::span<const std::byte> parameters;
     isa::ExecutionOptions options;      // without groups
     isa::Observer* observer = nullptr;  // watches every group; none: nullptr
+    extract::EarlierReferences earlier;  // before it, and so many different bytes
+    std::int64_t earlier_bytes = 0;
 };
 
 struct ExecutedAndPredicted {
     isa::Execution execution;                  // of all groups
     std::vector<PredictedLaunch> predictions;  // one for each profile
+    // Lines of global memory (address / 128) that the launch refers to, and how many each stands
+    // for.
+    std::vector<std::uint64_t> lines;
+    double lines_each = 1;
 };
 
 // Executes every group of the launch once, in the program's memory. Groups that stand for all are

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "extract/memory_requests.h"
 #include "program/host_clock.h"
 
 namespace occupipe::program {
@@ -302,6 +303,7 @@ void Runtime::release(std::uint64_t address, std::initializer_list<MemoryKind> k
         throw CudaFailure(CudaError::invalid_value);
     }
     unmap(found->second);
+    history_.forget(address, found->second.size);
     if (freed_.size() < most_freed) freed_[address] = found->second.size;
     allocations_.erase(found);
 }
@@ -354,11 +356,37 @@ std::span<std::byte> Runtime::bytes_at(const void* address, std::size_t size, Si
     return {static_cast<std::byte*>(const_cast<void*>(address)), size};
 }
 
+void Runtime::touched_by_copy(const void* to, std::size_t size) {
+    const auto address = reinterpret_cast<std::uint64_t>(to);
+    const Allocation* const of = allocation(address);
+    if (of != nullptr ? of->kind == MemoryKind::device : is_device(to))
+        history_.touched(address, size, size);
+}
+
+std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& lines,
+                                             double lines_each) const {
+    std::map<std::uint64_t, double> by_allocation;
+    for (const std::uint64_t line : lines)
+        if (const Allocation* const of = allocation(line * extract::line_bytes))
+            if (of->kind == MemoryKind::device) by_allocation[of->address] += lines_each;
+    std::vector<TouchedRange> ranges;
+    for (const auto& [address, count] : by_allocation) {
+        const auto size = static_cast<double>(allocations_.at(address).size);
+        ranges.push_back(
+            {.begin = address,
+             .size = allocations_.at(address).size,
+             .bytes = static_cast<std::uint64_t>(std::min(count * extract::line_bytes, size))});
+    }
+    return ranges;
+}
+
 void Runtime::written(const void* to, std::size_t size) {
+    touched_by_copy(to, size);
     if (shadow_) shadow_->set_written(reinterpret_cast<std::uint64_t>(to), size);
 }
 
 void Runtime::copied_bytes(const void* to, const void* from, std::size_t size) {
+    touched_by_copy(to, size);
     if (!shadow_) return;
     shadow_->copied(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from),
                     size);

@@ -24,6 +24,7 @@
 #include "isa/machine/memory.h"
 #include "program/cuda_error.h"
 #include "program/device_facts.h"
+#include "program/device_history.h"
 #include "program/fat_binary.h"
 #include "program/journal.h"
 #include "program/settings.h"
@@ -80,6 +81,11 @@ struct CallConfiguration {
 };
 
 enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
+
+// A launch referred to so many bytes of a range.
+struct TouchedRange {
+    std::uint64_t begin = 0, size = 0, bytes = 0;
+};
 
 struct Allocation {
     MemoryKind kind = MemoryKind::device;
@@ -180,6 +186,10 @@ private:
     void note_unchecked(const extract::LaunchCheck& check, const isa::Kernel& kernel);
     std::string freed_before(std::uint64_t address) const;
     void unmap(const Allocation& allocation);
+    void touched_by_copy(const void* to, std::size_t size);
+    // What of which allocation a launch refers to.
+    std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines,
+                                        double lines_each) const;
 
     std::recursive_mutex mutex_;
     Settings settings_;
@@ -193,6 +203,7 @@ private:
 
     isa::GlobalMemory memory_;
     std::optional<extract::ShadowMemory> shadow_;  // where Settings::check asks for it
+    DeviceHistory history_;
     std::map<const void*, std::unique_ptr<Module>> modules_;
     std::map<const void*, std::unique_ptr<Function>> functions_;  // by host address
     std::set<const void*> handles_;                               // Function*
@@ -220,6 +231,7 @@ private:
     struct KnownShape {
         std::vector<KnownLaunch> launches;
         bool next_is_predicted = true;
+        std::vector<TouchedRange> touched;  // by the launch that was predicted last
         // The launch whose work is the nearest.
         const KnownLaunch& nearest(std::uint64_t warp_instructions) const;
     };

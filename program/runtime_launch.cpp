@@ -212,7 +212,12 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     std::optional<double> seconds;
     if (known.next_is_predicted || settings_.every_launch) {
         journal.begin(shape);
+        launch.earlier = [&](std::uint64_t line) {
+            return history_.since(line * extract::line_bytes);
+        };
+        launch.earlier_bytes = static_cast<std::int64_t>(history_.bytes());
         ExecutedAndPredicted both = execute_and_predict(launch, settings_.profiles);
+        known.touched = ranges_of(both.lines, both.lines_each);
         execution = std::move(both.execution);
         seconds = both.predictions.front().seconds;
         known.next_is_predicted = false;
@@ -230,6 +235,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
                                   !alike(like.warp_instructions, execution.warp_instructions);
     }
+    for (const TouchedRange& one : known.touched) history_.touched(one.begin, one.size, one.bytes);
     if (!execution.printed.empty())
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
     // What has no prediction takes what it took here, so that the program's clock goes on.

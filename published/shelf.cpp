@@ -2,9 +2,11 @@
 #include "published/shelf.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/error.h"
 
@@ -216,19 +218,30 @@ private:
         return table;
     }
 
-    void add_launch() {
+    // Of this vendor's cards; absent: of none of them.
+    std::optional<Estimate> mean_of(const std::vector<ShelfReached>& figures,
+                                    std::string_view what) const {
         std::vector<SourceFigure> seconds;
-        for (const ShelfReached& one : shelf_.launches)
+        std::set<std::string> sources;
+        for (const ShelfReached& one : figures)
             if (shelf_.architecture(shelf_.card(one.card)->capability)->vendor ==
-                architecture_.vendor)
+                architecture_.vendor) {
                 seconds.push_back({.value = one.figure.low, .source = one.card});
+                sources.insert(one.figure.source);
+            }
+        if (seconds.empty()) return std::nullopt;
         const Combined made =
             combine(seconds, {.relative = shelf_.spreads.find("dram")->second.relative}, false);
-        profile_.overheads.launch_seconds =
-            Estimate{.value = made.value,
-                     .std_error = made.std_error,
-                     .note = fmt::format("queued launches on {} card{}, ernst-gpu-benches",
-                                         seconds.size(), seconds.size() == 1 ? "" : "s")};
+        return Estimate{
+            .value = made.value,
+            .std_error = made.std_error,
+            .note = fmt::format("{} on {} card{}, {}", what, seconds.size(),
+                                seconds.size() == 1 ? "" : "s", fmt::join(sources, ", "))};
+    }
+
+    void add_launch() {
+        profile_.overheads.launch_seconds = mean_of(shelf_.launches, "queued launches");
+        profile_.overheads.kernel_seconds = mean_of(shelf_.kernels, "empty kernels");
     }
 
     Estimate latency_of(std::string_view name) const {

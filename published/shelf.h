@@ -83,7 +83,7 @@ struct ShelfUnit {
 
 struct ShelfReached {
     std::string card;
-    PublishedFigure figure;  // bytes per second, or seconds of a launch
+    PublishedFigure figure;  // bytes per second; seconds of a launch, or of an empty kernel
 };
 
 struct Shelf {
@@ -95,7 +95,7 @@ struct Shelf {
     std::vector<ShelfInstructionCache> instruction_caches;
     std::vector<ShelfInstruction> instructions;
     std::vector<ShelfCard> cards;
-    std::vector<ShelfReached> reached, launches;
+    std::vector<ShelfReached> reached, launches, kernels;
 
     // nullptr where there is none.
     const ShelfArchitecture* architecture(std::string_view capability) const;

@@ -75,7 +75,7 @@ public:
         const DocumentNode& root = document_.root();
         document_.only_keys(root,
                             {"format", "sources", "spreads", "widened", "units", "architectures",
-                             "instruction_caches", "instructions", "cards", "reached", "launches"});
+                             "instruction_caches", "instructions", "cards", "reached", "launches", "kernels"});
         require_format(document_, shelf_format);
         const auto part = [&](std::string_view key) -> const DocumentNode& {
             return document_.required(root, key);
@@ -98,6 +98,8 @@ public:
             out_.reached.push_back(read_reached(node, "bytes_per_second"));
         for (const DocumentNode& node : document_.items(part("launches")))
             out_.launches.push_back(read_reached(node, "seconds"));
+        for (const DocumentNode& node : document_.items(part("kernels")))
+            out_.kernels.push_back(read_reached(node, "seconds"));
         return std::move(out_);
     }
 

@@ -22,7 +22,7 @@ GpuFacts facts_of(const GpuProfile& profile) {
                  .issue = profile.issue,
                  .subsystems = profile.subsystems,
                  .references = {}};
-    if (const auto& launch = profile.overheads.launch_seconds) gpu.launch_seconds = launch->value;
+    if (const auto& launch = profile.kernel_overhead()) gpu.launch_seconds = launch->value;
     if (const auto& group = profile.overheads.group_seconds; group && group->identifiable())
         gpu.group_seconds = group->value;
     for (const std::string_view name : reference_instructions()) {

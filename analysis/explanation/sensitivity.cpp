@@ -167,7 +167,7 @@ std::vector<std::string> held_fixed(const Problem& problem, const GpuProfile& pr
     // They are in the times, not in the cycles.
     held.push_back(fmt::format("clock, in the times in us: {:.6g} MHz, whose error is unknown",
                                profile.clock_hz / 1e6));
-    if (const auto& launch = profile.overheads.launch_seconds)
+    if (const auto& launch = profile.kernel_overhead())
         held.push_back(fmt::format("launch overhead, in the times in us: {:.6g} us{}",
                                    launch->value * 1e6,
                                    drawable(*launch)        ? ""

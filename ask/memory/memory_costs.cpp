@@ -107,6 +107,18 @@ std::optional<RequestCost> MemoryCosts::load(LevelNumber level, const MemoryUse&
     return cost;
 }
 
+std::optional<Estimate> MemoryCosts::store(const MemoryUse& use) const {
+    const auto load = this->load(shared_cache(), use);
+    if (!load) return std::nullopt;
+    // H200: 6.9 cycles of a core's share against 3.7; a line of its own for each lane 4.2 per line
+    // (transpositions of public programs) against 1.7.
+    double times = 2;
+    const InstructionTiming* const stored = profile_.find_instruction("st.global.l2.f32");
+    const auto coalesced = by_sectors(shared_cache(), 4, 4);
+    if (stored && coalesced) times = profile_.cpi_per_core(*stored).value / coalesced->cpi.value;
+    return load->cpi.times(times);
+}
+
 std::optional<RequestCost> MemoryCosts::by_sectors(LevelNumber level, double sectors,
                                                    double least_sectors) const {
     const Rows& rows = this->rows(level, least_sectors);

@@ -35,6 +35,9 @@ public:
     // take longer, and, where the nearest level is asked, its passes through the banks: in
     // proportion to a row of many, Λ between that row and one with one of them.
     std::optional<RequestCost> load(LevelNumber level, const MemoryUse& use) const;
+    // λ of a store that the nearest level of all cores absorbs: that of a load which hits it, times
+    // the ratio of both where the profile has measured a store there, else 2.
+    std::optional<Estimate> store(const MemoryUse& use) const;
 
     // The instruction whose subsystem loads take; nullptr: no row measures a load.
     const InstructionTiming* load_row() const;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -89,6 +91,7 @@ public:
         sum_up();
         if (pricing_ != MemoryPricing::none) {
             say_sizes();
+            fetch_first();
             for (WarpProgram& program : result_.kernel.warps) price(program.instructions);
             if (pricing_ == MemoryPricing::per_access) {
                 share_banks();
@@ -159,8 +162,11 @@ private:
         for (const MemoryRow& row : result_.rows)
             moved += row.executions * row.dram_bytes.value_or(0);
         moved *= groups * launch->group_warps;
-        const double cache = bytes_of(result_.sizes, shared_cache()).value_or(0);
-        if (moved > 0) kept_ = std::min(1.0, cache / moved);
+        // What was there before has to go first.
+        const double earlier =
+            result_.kernel.memory ? static_cast<double>(result_.kernel.memory->earlier_bytes) : 0;
+        const double cache = bytes_of(result_.sizes, shared_cache()).value_or(0) - earlier;
+        if (moved > 0) kept_ = std::clamp(cache / moved, 0.0, 1.0);
         tell();
     }
 
@@ -225,6 +231,18 @@ private:
         if (kept_ > few && std::ranges::any_of(result_.rows, writes))
             say(fmt::format("{:.0f} % of what the launch writes stays in the second-level cache",
                             100 * kept_));
+    }
+
+    // A kernel begins when its first instructions and then its first arguments have come, from DRAM
+    // or, where the device was at work before, from the second level.
+    void fetch_first() {
+        if (!result_.kernel.memory || !profile_.overheads.kernel_seconds) return;
+        const LevelNumber from =
+            result_.kernel.memory->earlier_bytes > 0 ? shared_cache() : device_memory();
+        const auto cost = costs_.load(from, coalesced);
+        if (!cost || !cost->latency) return;
+        result_.profile.overheads.kernel_seconds = weighted(
+            {{1, *profile_.overheads.kernel_seconds}, {2 / profile_.clock_hz, *cost->latency}});
     }
 
     void price(std::vector<KernelItem>& items) {
@@ -353,7 +371,7 @@ private:
         timing.loop_latency.reset();
         if (timing.latency_growth && priced.use.device)
             timing.latency_growth =
-                timing.latency_growth->times(level_shares(priced.use, result_.sizes).back());
+                timing.latency_growth->times(farthest_levels(priced.use, result_.sizes).back());
         if (timing.latency_growth && timing.latency_growth->value == 0)
             timing.latency_growth.reset();
         timing.note = fmt::format("priced by --memory {}", to_string(pricing_));
@@ -380,6 +398,38 @@ private:
         return stores ? store(one) : load(one);
     }
 
+    // Λ of DRAM is measured with requests one behind the other. Elsewhere it is longer, and a
+    // request waits for the farthest of its places, a KiB each: as if each took a time of its own,
+    // of which the longest of n grows with ln n (H200, 2026-11-27-latency.txt: 785 cycles at one
+    // place, 935 at four, 1228 at 32; one behind the other 683).
+    void far_apart(RequestCost& cost, const MemoryUse& use) const {
+        constexpr double elsewhere = 0.15, each = 0.19;
+        const auto base = costs_.load(device_memory(), coalesced);
+        if (!use.places || !base || !base->latency || !cost.latency) return;
+        const Estimate latency = base->latency->times(1 + elsewhere * apart(use) +
+                                                      each * std::log(std::max(1.0, *use.places)));
+        if (latency.value > cost.latency->value) cost.latency = latency;
+    }
+
+    // From 0, the requests of a group lie side by side, to 1, each in a place of its own.
+    static double apart(const MemoryUse& use) {
+        return std::min(1.0, use.group_places.value_or(0));
+    }
+
+    // Shares of the requests to DRAM, from the fastest to the slowest. They scatter by 21 % of Λ
+    // where they lie apart, by 7 % where they lie side by side (H200: standard deviation of 165 of
+    // 785 cycles; groups of 32 warps wait 12 % longer than one).
+    static std::vector<std::pair<double, double>> scatter_of(const MemoryUse& use) {
+        // Means of the eighths of a normal distribution.
+        constexpr std::array<double, 8> eighths = {-1.647, -0.895, -0.491, -0.158,
+                                                   0.158,  0.491,  0.895,  1.647};
+        std::vector<std::pair<double, double>> parts;
+        const double deviation = 0.07 + 0.14 * apart(use);
+        for (const double at : eighths)
+            parts.emplace_back(1.0 / eighths.size(), 1 + deviation * at);
+        return parts;
+    }
+
     struct LevelCost {
         LevelNumber level;  // whose cost it is
         RequestCost cost;
@@ -390,7 +440,10 @@ private:
         const MemoryUse& use = *one.memory;
         for (LevelNumber at = level; at < memory_levels().size(); ++at) {
             if (auto cost = costs_.load(at, use)) {
-                if (at == device_memory()) cost = of_device(std::move(*cost), use);
+                if (at == device_memory()) {
+                    cost = of_device(std::move(*cost), use);
+                    far_apart(*cost, use);
+                }
                 if (at != level)
                     say(fmt::format(
                         "the profile has no {}: what the {} level finds costs as much as {}; "
@@ -414,17 +467,25 @@ private:
 
     std::optional<RequestCost> load(const KernelInstruction& one) {
         const LevelShares shares = level_shares(*one.memory, result_.sizes);
-        std::vector<std::pair<double, LevelNumber>> parts;
+        const LevelShares farthest = farthest_levels(*one.memory, result_.sizes);
+        std::vector<Part> parts;
         for (LevelNumber level = 0; level < shares.size(); ++level)
-            parts.emplace_back(shares[level], level);
+            parts.push_back({level, shares[level], farthest[level]});
         return mixed(one, parts);
     }
 
-    std::optional<RequestCost> mixed(const KernelInstruction& one,
-                                     const std::vector<std::pair<double, LevelNumber>>& parts) {
+    // What a level does of an access.
+    struct Part {
+        LevelNumber level;
+        double share;  // of the sectors
+        double waits;  // of the requests, which wait for it
+    };
+
+    std::optional<RequestCost> mixed(const KernelInstruction& one, const std::vector<Part>& parts) {
         std::vector<std::pair<double, Estimate>> cpi, latency;
-        for (const auto& [share, level] : parts) {
-            if (share == 0) continue;
+        std::vector<LevelNumber> levels;  // of each latency
+        for (const auto& [level, share, waits] : parts) {
+            if (share == 0 && waits == 0) continue;
             const auto found = level_cost(level, one);
             if (!found) return std::nullopt;
             const RequestCost& cost = found->cost;
@@ -442,12 +503,26 @@ private:
                                 row_of(level), one.op, row_of(level)));
                 const InstructionTiming* const own = profile_.find_instruction(one.op);
                 if (!own || !own->latency) return std::nullopt;
-                latency.emplace_back(share, *own->latency);
+                if (waits > 0) {
+                    latency.emplace_back(waits, *own->latency);
+                    levels.push_back(level);
+                }
                 continue;
             }
-            latency.emplace_back(share, *cost.latency);
+            if (waits > 0) {
+                latency.emplace_back(waits, *cost.latency);
+                levels.push_back(level);
+            }
         }
-        latencies_ = latency;
+        latencies_.clear();
+        for (std::size_t i = 0; i < latency.size(); ++i) {
+            const auto& [share, cycles] = latency[i];
+            if (levels[i] == device_memory() && one.memory->places)
+                for (const auto& [part, times] : scatter_of(*one.memory))
+                    latencies_.emplace_back(share * part, cycles.times(times));
+            else
+                latencies_.emplace_back(share, cycles);
+        }
         std::ranges::sort(latencies_, {}, [](const auto& part) { return part.second.value; });
         return RequestCost{.cpi = weighted(cpi), .latency = weighted(latency)};
     }
@@ -469,28 +544,31 @@ private:
                 fmt::format("the profile has no {}: {} is priced as a load by the same levels; "
                             "'occupipe measure --instructions {}' measures it",
                             row, row == one.op ? "it" : one.op, row));
-            return mixed(one, {{absorbed, shared_cache()}, {1 - absorbed, device_memory()}});
+            return mixed(one, {{shared_cache(), absorbed, absorbed},
+                               {device_memory(), 1 - absorbed, 1 - absorbed}});
         }
+        const double sectors = use.sectors / row_sectors(own->name) * partly_written(use);
         const Estimate to_dram =
-            of_device(
-                {.cpi = profile_.cpi_per_core(*own).times(use.sectors / row_sectors(own->name)),
-                 .latency = {}},
-                use)
-                .cpi;
-        std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram}};
-        loads_[device_memory()] += (1 - absorbed) * to_dram.value;
-        if (const auto passed = costs_.load(shared_cache(), use))
-            loads_[shared_cache()] += passed->cpi.value;
-        if (absorbed > 0) {
-            const auto found = costs_.load(shared_cache(), use);
-            say(found ? "no row measures stores that the second level absorbs: they take the λ of "
-                        "loads that hit it"
-                      : "no row measures stores that the second level absorbs: they take the λ of "
-                        "stores to device memory");
-            cpi.emplace_back(absorbed, found ? found->cpi : to_dram);
-            if (!found) loads_[device_memory()] += absorbed * to_dram.value;
-        }
+            of_device({.cpi = profile_.cpi_per_core(*own).times(sectors), .latency = {}}, use).cpi;
+        const auto near = costs_.store(use);
+        std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram},
+                                                        {absorbed, near ? *near : to_dram}};
+        loads_[device_memory()] += (near ? 1 - absorbed : 1) * to_dram.value;
+        if (near) loads_[shared_cache()] += near->value;
         return RequestCost{.cpi = weighted(cpi), .latency = own->latency};
+    }
+
+    // λ of a request to DRAM over that of one whose sectors are written whole.
+    double partly_written(const MemoryUse& use) const {
+        constexpr std::string_view whole = "st.global.f32", parts = "st.global.f32.stride8";
+        const InstructionTiming* const one = profile_.find_instruction(whole);
+        const InstructionTiming* const other = profile_.find_instruction(parts);
+        if (one == nullptr || other == nullptr || use.least_sectors == 0) return 1;
+        constexpr double words = 8;  // of a sector, of which the row writes one
+        const double more =
+            profile_.cpi_per_core(*other).value / words / profile_.cpi_per_core(*one).value;
+        const double share = (use.sectors / use.least_sectors - 1) / (words - 1);
+        return 1 + std::clamp(share, 0.0, 1.0) * std::max(0.0, more - 1);
     }
 
     // Λ and λ of an atomic operation whose lanes ask for so many sectors, found in the second
@@ -515,6 +593,28 @@ private:
         return cost;
     }
 
+    // Lanes of a request at one address take turns, as in the row where all do; and so do the
+    // requests of all cores that go to one sector: the second level takes some 3.5 cycles for each
+    // lane there (H200: 3.5 where all lanes of a launch add to one word, 4.6 where they add to
+    // 100).
+    void meet_at_one_address(RequestCost& cost, const InstructionTiming& own,
+                             const MemoryUse& use) const {
+        if (!use.same_address || !use.hottest) return;
+        constexpr double lane_cycles = 3.5;
+        const double lanes = *use.same_address;
+        const auto at_least = [&](const Estimate& cycles) {
+            if (cycles.value > cost.cpi.value) cost.cpi = cycles;
+        };
+        const InstructionTiming* same = profile_.find_instruction(own.name + ".same");
+        if (same == nullptr) same = profile_.find_instruction("atom.global.add.u32.same");
+        if (same != nullptr && lanes > 1)
+            at_least(profile_.cpi_per_core(*same).times(lanes / profile_.warp_size));
+        Estimate hot = cost.cpi;
+        hot.value = *use.hottest * lanes * lane_cycles * busy_ * profile_.cores;
+        hot.std_error = hot.value / 4;
+        at_least(hot);
+    }
+
     // What the second level lacks comes from DRAM and goes back there: the slower of the two rates.
     std::optional<RequestCost> atomic(const KernelInstruction& one) {
         const MemoryUse& use = *one.memory;
@@ -527,12 +627,11 @@ private:
                 "the profile has no {}: it is priced as a load by the levels behind the "
                 "first; 'occupipe measure --instructions {}' measures it",
                 one.op, one.op));
-            return mixed(one, {{1 - missing, shared_cache()}, {missing, device_memory()}});
+            return mixed(one, {{shared_cache(), 1 - missing, 1 - missing},
+                               {device_memory(), missing, missing}});
         }
-        say("atomic operations on global memory are priced by their sectors in the second level "
-            "and "
-            "what of these it lacks; that lanes meet at one address is not priced");
         RequestCost cost = at_second_level(*own, use.sectors);
+        meet_at_one_address(cost, *own, use);
         loads_[shared_cache()] = cost.cpi.value;
         if (missing + written == 0) return cost;
         const auto dram = costs_.load(device_memory(), use);

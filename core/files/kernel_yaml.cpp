@@ -139,7 +139,8 @@ private:
     }
 
     MemoryContext memory_context(const DocumentNode& node) const {
-        document_.only_keys(node, {"cores", "concurrent_groups", "group_shared_bytes", "order"});
+        document_.only_keys(
+            node, {"cores", "concurrent_groups", "group_shared_bytes", "order", "earlier_bytes"});
         constexpr int int_max = std::numeric_limits<int>::max();
         const auto value = [&](const char* key) {
             return static_cast<int>(document_.integer(document_.required(node, key), 1, int_max));
@@ -153,12 +154,18 @@ private:
         if (const DocumentNode* order = Document::find(node, "order")) {
             context.order = word_of<MemoryOrder>(document_, *order);
         }
+        if (const DocumentNode* bytes = Document::find(node, "earlier_bytes")) {
+            context.earlier_bytes =
+                document_.integer(*bytes, 0, std::numeric_limits<std::int64_t>::max());
+        }
         return context;
     }
 
     MemoryUse memory_use(const DocumentNode& node) const {
-        document_.only_keys(node, {"bytes", "sectors", "least_sectors", "lines", "bank_passes",
-                                   "passes", "least_passes", "core", "device", "written"});
+        document_.only_keys(
+            node, {"bytes", "sectors", "least_sectors", "lines", "bank_passes", "passes",
+                   "least_passes", "core", "device", "written", "core_requests", "device_requests",
+                   "places", "group_places", "same_address", "hottest"});
         const auto amount = [&](const char* key) {
             const DocumentNode* const value = Document::find(node, key);
             return value ? document_.number(*value) : 0;
@@ -181,7 +188,13 @@ private:
                 .least_passes = amount("least_passes"),
                 .core = reuse("core"),
                 .device = reuse("device"),
-                .written = reuse("written")};
+                .written = reuse("written"),
+                .places = told("places"),
+                .group_places = told("group_places"),
+                .same_address = told("same_address"),
+                .hottest = told("hottest"),
+                .core_requests = reuse("core_requests"),
+                .device_requests = reuse("device_requests")};
     }
 
     Reuse reuse_of(const DocumentNode& node) const {
@@ -307,13 +320,20 @@ std::string memory_text(const MemoryUse& use) {
     add_reuse(text, "core", use.core);
     add_reuse(text, "device", use.device);
     add_reuse(text, "written", use.written);
+    if (use.places) text += fmt::format(", places: {}", yaml_number(*use.places));
+    if (use.group_places) text += fmt::format(", group_places: {}", yaml_number(*use.group_places));
+    if (use.same_address) text += fmt::format(", same_address: {}", yaml_number(*use.same_address));
+    if (use.hottest) text += fmt::format(", hottest: {}", yaml_number(*use.hottest));
+    add_reuse(text, "core_requests", use.core_requests);
+    add_reuse(text, "device_requests", use.device_requests);
     return text + "}";
 }
 
 std::string memory_text(const MemoryContext& context) {
-    return fmt::format("{{cores: {}, concurrent_groups: {}, group_shared_bytes: {}, order: {}}}",
-                       context.cores, context.concurrent_groups, context.group_shared_bytes,
-                       to_string(context.order));
+    return fmt::format(
+        "{{cores: {}, concurrent_groups: {}, group_shared_bytes: {}, order: {}{}}}", context.cores,
+        context.concurrent_groups, context.group_shared_bytes, to_string(context.order),
+        context.earlier_bytes > 0 ? fmt::format(", earlier_bytes: {}", context.earlier_bytes) : "");
 }
 
 std::string instruction_line(const KernelInstruction& instruction) {

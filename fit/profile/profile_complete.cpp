@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "core/error.h"
@@ -50,6 +51,51 @@ void fill_scopes(GpuProfile& out, const GpuProfile& published) {
     }
 }
 
+// How sure the measurements are of who shares a unit; none: mixes decided about nobody.
+double confidence_in_units(const GpuProfile& measured) {
+    double confidence = 0;
+    for (const auto& [key, value] : measured.provenance.entries)
+        if (key == "subsystems_confidence")
+            std::from_chars(value.text.data(), value.text.data() + value.text.size(), confidence);
+    return confidence;
+}
+
+// The published unit of an instruction; of one that was not published, the unit of the one whose
+// name has most words at its beginning in common, "fma.f32" for "fma.f32.same". Empty: none.
+std::string published_unit(const GpuProfile& published, std::string_view name) {
+    for (std::string_view left = name; !left.empty();) {
+        if (const InstructionTiming* const there = published.find_instruction(left))
+            return there->subsystem;
+        for (const InstructionTiming& one : published.instructions)
+            if (one.name.starts_with(left) && one.name[left.size()] == '.') return one.subsystem;
+        const std::size_t dot = left.rfind('.');
+        left = left.substr(0, dot == std::string_view::npos ? 0 : dot);
+    }
+    return {};
+}
+
+// Vendors document which pipe executes an instruction. Where mixes were too few to be sure, that
+// counts instead of the assumption that all arithmetic shares one.
+void take_published_units(GpuProfile& out, const GpuProfile& published) {
+    constexpr double sure = 0.9;
+    if (confidence_in_units(out) >= sure) return;
+    std::vector<Subsystem> units;
+    const auto add = [&](const Subsystem& unit) {
+        if (std::ranges::find(units, unit.name, &Subsystem::name) == units.end())
+            units.push_back(unit);
+    };
+    for (InstructionTiming& one : out.instructions) {
+        const std::string name = published_unit(published, one.name);
+        const Subsystem& unit =
+            name.empty() ? *out.find_subsystem(one.subsystem) : *published.find_subsystem(name);
+        if (!name.empty())
+            scale_cpi(one, static_cast<double>(published.copies(name)) / out.copies(one.subsystem));
+        one.subsystem = unit.name;
+        add(unit);
+    }
+    out.subsystems = std::move(units);
+}
+
 // Where a published unit's instructions go: to the measured subsystem that has most of them, else
 // to one of their own.
 std::map<std::string, std::string> homes_of(GpuProfile& out, const GpuProfile& published) {
@@ -86,6 +132,7 @@ CompletedProfile complete_profile(const GpuProfile& measured, const GpuProfile& 
     CompletedProfile all{.profile = measured, .measured = {}, .published = {}};
     GpuProfile& out = all.profile;
     fill_scopes(out, published);
+    take_published_units(out, published);
     const auto homes = homes_of(out, published);
     for (const InstructionTiming& one : measured.instructions) all.measured.push_back(one.name);
     for (const InstructionTiming& other : published.instructions) {
@@ -125,6 +172,7 @@ CompletedProfile complete_profile(const GpuProfile& measured, const GpuProfile& 
     fill(out.limits.shared_memory_bytes, published.limits.shared_memory_bytes);
     fill(out.issue.limit, published.issue.limit);
     fill(out.overheads.launch_seconds, published.overheads.launch_seconds);
+    fill(out.overheads.kernel_seconds, published.overheads.kernel_seconds);
     if (out.match == MatchDevice{}) out.match = published.match;
     out.provenance.entries.emplace_back("published", published.provenance);
     validate(out);

@@ -83,6 +83,14 @@ void bind_memory_use(nb::module_& m) {
             "device", [reuse](const MemoryUse& u) { return reuse(u.device); },
             nb::sig("def device(self) -> tuple[tuple[int, float], ...] | None"),
             "Reuse in the device's second-level cache.")
+        .def_prop_ro(
+            "core_requests", [reuse](const MemoryUse& u) { return reuse(u.core_requests); },
+            nb::sig("def core_requests(self) -> tuple[tuple[int, float], ...] | None"),
+            "Of the requests: all their sectors are found in the first-level cache; None: not told.")
+        .def_prop_ro(
+            "device_requests", [reuse](const MemoryUse& u) { return reuse(u.device_requests); },
+            nb::sig("def device_requests(self) -> tuple[tuple[int, float], ...] | None"),
+            "Likewise in the second-level cache.")
         .def("__repr__", [](const MemoryUse& u) {
             return fmt::format("<MemoryUse: {:g} bytes, {:g} sectors, {:g} passes>", u.bytes,
                                u.sectors, u.passes);

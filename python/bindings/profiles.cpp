@@ -249,24 +249,28 @@ void bind_parts(nb::module_& m) {
             "__init__",
             [](Overheads* place, const std::optional<Number>& launch,
                const std::optional<Number>& awaited, const std::optional<Number>& graph,
-               const std::optional<Number>& group, const std::optional<Number>& loop) {
+               const std::optional<Number>& kernel, const std::optional<Number>& group,
+               const std::optional<Number>& loop) {
                 new (place) Overheads{estimate_of(launch), estimate_of(awaited), estimate_of(graph),
-                                      estimate_of(group), estimate_of(loop)};
+                                      estimate_of(kernel), estimate_of(group), estimate_of(loop)};
             },
             nb::kw_only(), nb::arg("launch_seconds") = nb::none(),
             nb::arg("awaited_launch_seconds") = nb::none(),
-            nb::arg("graph_launch_seconds") = nb::none(), nb::arg("group_seconds") = nb::none(),
-            nb::arg("loop_cycles") = nb::none())
+            nb::arg("graph_launch_seconds") = nb::none(), nb::arg("kernel_seconds") = nb::none(),
+            nb::arg("group_seconds") = nb::none(), nb::arg("loop_cycles") = nb::none())
         .def_ro("launch_seconds", &Overheads::launch_seconds, "Per kernel launch [s].")
         .def_ro("awaited_launch_seconds", &Overheads::awaited_launch_seconds,
                 "Per launch that the host waits for [s].")
         .def_ro("graph_launch_seconds", &Overheads::graph_launch_seconds,
                 "Per launch inside a graph of launches [s].")
+        .def_ro("kernel_seconds", &Overheads::kernel_seconds,
+                "An empty kernel on the GPU, as profilers time it [s].")
         .def_ro("group_seconds", &Overheads::group_seconds, "Per group of a launch [s].")
         .def_ro("loop_cycles", &Overheads::loop_cycles,
                 "Per iteration of an empty loop [core cycles].");
     add_value_methods(overheads, {"launch_seconds", "awaited_launch_seconds",
-                                  "graph_launch_seconds", "group_seconds", "loop_cycles"});
+                                  "graph_launch_seconds", "kernel_seconds", "group_seconds",
+                                  "loop_cycles"});
 }
 
 void make_timing(InstructionTiming* place, const std::string& name, const std::string& subsystem,

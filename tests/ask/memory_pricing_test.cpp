@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ask/answer.h"
@@ -93,6 +94,40 @@ TEST(MemoryPricing, LevelsCountByTheirShares) {
     EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 32);
     EXPECT_DOUBLE_EQ(*priced.dram_ratio, 0.25);
     EXPECT_DOUBLE_EQ(priced.rows[0].cpi->value, price_of(priced).cpi);
+}
+
+// A quarter of the sectors is in DRAM, but half of the requests wait for one of these.
+TEST(MemoryPricing, ARequestWaitsForItsFarthestSector) {
+    const PricedMemory priced = per_access(
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1024, 0.5]], device: [[2048, 0.75]], "
+        "core_requests: [[1024, 0.2]], device_requests: [[2048, 0.5]]}");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max({1.0, 0.5 * 4, 0.25 * 8}));
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 0.2 * 30 + 0.3 * 200 + 0.5 * 500);
+}
+
+TEST(MemoryPricing, PlacesFarApartInDramTakeLonger) {
+    const auto latency = [](const std::string& places) {
+        return price_of(per_access("{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: "
+                                   "[]" +
+                                   places + "}"))
+            .latency;
+    };
+    EXPECT_DOUBLE_EQ(latency(""), 500);
+    EXPECT_DOUBLE_EQ(latency(", places: 1, group_places: 0"), 500);
+    EXPECT_DOUBLE_EQ(latency(", places: 1, group_places: 1"), 500 * 1.15);
+    EXPECT_DOUBLE_EQ(latency(", places: 8, group_places: 8"), 500 * (1.15 + 0.19 * std::log(8)));
+    // What a warp waits for scatters about it.
+    const PricedMemory priced = per_access(
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: [], places: 1, "
+        "group_places: 1}");
+    ASSERT_EQ(priced.latencies.size(), 1U);
+    double mean = 0, square = 0;
+    for (const auto& [share, one] : priced.latencies.begin()->second) {
+        mean += share * one.value;
+        square += share * one.value * one.value;
+    }
+    EXPECT_NEAR(mean, 500 * 1.15, 1e-9);
+    EXPECT_NEAR(std::sqrt(square - mean * mean) / mean, 0.21, 0.02);
 }
 
 // One access of each level: together they take what the busiest level does.
@@ -286,10 +321,22 @@ TEST(MemoryPricing, StoresGoToDramUnlessTheirSectorIsDirty) {
     const std::string memory =
         "{bytes: 128, sectors: 8, least_sectors: 4, written: [[4096, 0.25]]}";
     const PricedMemory priced = per_access(memory, with_rows(), "st.global.f32");
-    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max(0.75 * 24, 9.0));
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, std::max(0.75 * 24, 2 * 9.0));
     EXPECT_DOUBLE_EQ(price_of(priced).latency, 20);
     EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 8 * 32 * 0.75);
-    EXPECT_THAT(priced.said, Contains(HasSubstr("stores that the second level absorbs")));
+    // As measured there: three times a load of the second level.
+    const GpuProfile gpu = with_rows(
+        "  st.global.l2.f32: {subsystem: mem, cpi: 12, latency_unknown: none, source: measured}\n");
+    EXPECT_DOUBLE_EQ(price_of(per_access(memory, gpu, "st.global.f32")).cpi, 3 * 9.0);
+    // Sectors of which one word is written take 2.5 times as long; two sectors for what one could
+    // hold are a seventh of the way there.
+    const GpuProfile parts = with_rows(
+        "  st.global.f32.stride8: {subsystem: mem, cpi: 240, latency_unknown: none, source: "
+        "measured}\n");
+    EXPECT_DOUBLE_EQ(price_of(per_access("{bytes: 128, sectors: 8, least_sectors: 4, written: []}",
+                                         parts, "st.global.f32"))
+                         .cpi,
+                     24 * (1 + 1.5 / 7));
     EXPECT_DOUBLE_EQ(
         price_of(per_access(memory, without(with_rows(), "st.global.f32"), "st.global.f32")).cpi,
         std::max(0.75 * 16, 9.0));
@@ -517,6 +564,21 @@ TEST(MemoryPricing, AtomicOperationsCostTheirSectorsInTheSecondLevel) {
 
 // A load from DRAM: λ 8 of four sectors, Λ 500, and 200 from the second level. Read and written
 // back.
+// 16 lanes of each request add to one word, of the same sector half of the time; four cores.
+TEST(MemoryPricing, AtomicOperationsAtOneAddressTakeTurns) {
+    const std::string memory =
+        "{bytes: 128, sectors: 4, least_sectors: 4, device: [[128, 1]], written: [[128, 1]], "
+        "same_address: 16, hottest: ";
+    const auto cycles = [&](const std::string& hottest, const GpuProfile& gpu) {
+        return price_of(per_access(memory + hottest + "}", gpu, "atom.global.add.u32")).cpi;
+    };
+    EXPECT_DOUBLE_EQ(cycles("0.5", with_rows()), 0.5 * 16 * 3.5 * 4);
+    EXPECT_DOUBLE_EQ(cycles("0", with_rows()), 3);
+    const GpuProfile gpu = with_rows(
+        "  atom.global.add.u32.same: {subsystem: mem, cpi: 64, latency: 400, source: measured}\n");
+    EXPECT_DOUBLE_EQ(cycles("0", gpu), 32);
+}
+
 TEST(MemoryPricing, AtomicOperationsWaitForWhatTheSecondLevelLacks) {
     const std::string line = "{bytes: 128, sectors: 4, least_sectors: 4, ";
     const PricedMemory none =

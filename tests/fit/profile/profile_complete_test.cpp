@@ -25,7 +25,7 @@ GpuProfile measured() {
         "measured}\n"
         "  add.f32: {subsystem: alu, cpi: {value: 0.9, bound: upper}, latency_unknown: no chain, "
         "source: measured}\n"
-        "provenance: {tool: fit}\n",
+        "provenance: {tool: fit, subsystems_confidence: 0.95}\n",
         "measured.yaml");
 }
 
@@ -80,6 +80,24 @@ TEST(CompleteProfile, ScopesThatAreOpenAreThePublishedUnits) {
     EXPECT_EQ(fma.cpi.std_error, 0.04);
     EXPECT_EQ(profile.cpi_per_core(fma).value, 0.5);
     EXPECT_EQ(profile.find_instruction("add.f32")->cpi.value, 2);
+}
+
+// Without mixes that tell, arithmetic is of the units that the vendor documents; λ stays.
+TEST(CompleteProfile, TakesPublishedUnitsWhereMixesWereTooFew) {
+    GpuProfile one_unit = measured();
+    one_unit.provenance.entries.clear();
+    InstructionTiming like = *one_unit.find_instruction("fma.f32");
+    like.name = "fma.f32.same";
+    one_unit.instructions.push_back(like);
+    like.name = "odd";
+    one_unit.instructions.push_back(like);
+    const GpuProfile profile = complete_profile(one_unit, published()).profile;
+    EXPECT_EQ(profile.find_instruction("fma.f32")->subsystem, "fma");
+    EXPECT_EQ(profile.find_instruction("fma.f32.same")->subsystem, "fma");
+    EXPECT_EQ(profile.find_instruction("odd")->subsystem, "alu");
+    for (const char* name : {"fma.f32", "fma.f32.same", "odd"})
+        EXPECT_DOUBLE_EQ(profile.cpi_per_core(*profile.find_instruction(name)).value,
+                         one_unit.cpi_per_core(*one_unit.find_instruction(name)).value);
 }
 
 TEST(CompleteProfile, RefusesAnotherDevice) {
