@@ -187,6 +187,10 @@ private:
     std::string freed_before(std::uint64_t address) const;
     void unmap(const Allocation& allocation);
     void touched_by_copy(const void* to, std::size_t size);
+    // Once.
+    void note(const std::string& text);
+    // What of a launch's memory takes longer on a GPU than predictions say.
+    void note_unpriced(const std::vector<std::uint64_t>& lines);
     // What of which allocation a launch refers to.
     std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines,
                                         double lines_each) const;

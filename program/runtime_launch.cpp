@@ -168,18 +168,34 @@ void Runtime::fail(CudaError error, const std::string& text) {
 }
 
 void Runtime::note_unchecked(const extract::LaunchCheck& check, const isa::Kernel& kernel) {
-    const auto note = [&](const char* races, const char* why) {
-        const std::string text = fmt::format(
-            "--check does not look for races in {} memory of {}: "
-            "{}",
-            races, extract::readable_name(kernel.name), why);
-        if (told_.insert(text).second) journal().note(text);
+    const auto unchecked = [&](const char* races, const char* why) {
+        note(fmt::format("--check does not look for races in {} memory of {}: {}", races,
+                         extract::readable_name(kernel.name), why));
     };
     if (!check.looks_for_global_races())
-        note("global", "it has fences, by which groups may order what they do");
+        unchecked("global", "it has fences, by which groups may order what they do");
     if (!check.looks_for_shared_races())
-        note("shared",
-             "it has barriers in shared memory or fences, by which warps order what they do");
+        unchecked("shared",
+                  "it has barriers in shared memory or fences, by which warps order what they do");
+}
+
+void Runtime::note(const std::string& text) {
+    if (told_.insert(text).second) journal().note(text);
+}
+
+void Runtime::note_unpriced(const std::vector<std::uint64_t>& lines) {
+    std::set<MemoryKind> kinds;
+    for (const std::uint64_t line : lines)
+        if (const Allocation* const of = allocation(line * extract::line_bytes))
+            kinds.insert(of->kind);
+    if (kinds.contains(MemoryKind::managed))
+        note(
+            "managed memory is priced as the device's: a kernel that finds its pages on the host "
+            "takes 0.1 to 1 ms longer on a GPU");
+    if (kinds.contains(MemoryKind::pinned) || kinds.contains(MemoryKind::registered))
+        note(
+            "memory of the host that kernels use directly is priced as the device's: on a GPU it "
+            "comes over the bus");
 }
 
 void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
@@ -218,6 +234,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         launch.earlier_bytes = static_cast<std::int64_t>(history_.bytes());
         ExecutedAndPredicted both = execute_and_predict(launch, settings_.profiles);
         known.touched = ranges_of(both.lines, both.lines_each);
+        note_unpriced(both.lines);
         execution = std::move(both.execution);
         seconds = both.predictions.front().seconds;
         known.next_is_predicted = false;
@@ -238,6 +255,8 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     for (const TouchedRange& one : known.touched) history_.touched(one.begin, one.size, one.bytes);
     if (!execution.printed.empty())
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
+    if (!execution.printed.empty())
+        note("a kernel prints, which takes 20 us and more on a GPU and is not predicted");
     // What has no prediction takes what it took here, so that the program's clock goes on.
     const double taken = seconds.value_or(seconds_since(began));
     const double start = advance(to, taken);

@@ -401,14 +401,22 @@ private:
     // Λ of DRAM is measured with requests one behind the other. Elsewhere it is longer, and a
     // request waits for the farthest of its places, a KiB each: as if each took a time of its own,
     // of which the longest of n grows with ln n (H200, 2026-11-27-latency.txt: 785 cycles at one
-    // place, 935 at four, 1228 at 32; one behind the other 683).
+    // place, 935 at four, 1228 at 32, of which reading the clock takes some 25; one behind the
+    // other 683).
     void far_apart(RequestCost& cost, const MemoryUse& use) const {
-        constexpr double elsewhere = 0.15, each = 0.19;
+        constexpr double each = 0.19;
         const auto base = costs_.load(device_memory(), coalesced);
         if (!use.places || !base || !base->latency || !cost.latency) return;
-        const Estimate latency = base->latency->times(1 + elsewhere * apart(use) +
+        const Estimate latency = base->latency->times(1 + elsewhere() * apart(use) +
                                                       each * std::log(std::max(1.0, *use.places)));
         if (latency.value > cost.latency->value) cost.latency = latency;
+    }
+
+    // Others measure with requests at random places.
+    double elsewhere() const {
+        const InstructionTiming* const row = profile_.find_instruction(row_of(device_memory()));
+        if (!row || !row->latency) return 0;
+        return row->latency->source.value_or(row->source) == Source::measured ? 0.11 : 0;
     }
 
     // From 0, the requests of a group lie side by side, to 1, each in a place of its own.

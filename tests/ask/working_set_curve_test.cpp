@@ -88,6 +88,7 @@ double latency_of(const Gpu& gpu, std::uint64_t lines) {
         row.name = names[i];
         row.subsystem = "memory";
         row.cpi.value = 1;
+        row.source = Source::literature;
         row.latency = Estimate{.value = gpu.plateaus[i]};
         profile.instructions.push_back(row);
     }

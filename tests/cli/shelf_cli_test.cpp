@@ -80,7 +80,7 @@ TEST(ShelfByName, AMeasurementReplacesWhatItMeasured) {
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, AllOf(HasSubstr("measured: fma.f32\n"), HasSubstr("ld.shared.u32")));
     const GpuProfile made = read_profile(out);
-    EXPECT_EQ(made.find_instruction("fma.f32")->cpi.value, 0.51);
+    EXPECT_EQ(made.cpi_per_core(*made.find_instruction("fma.f32")).value, 0.51);
     EXPECT_EQ(made.clock_hz, 1.3e9);
     EXPECT_EQ(made.find_instruction("mul.f32")->cpi.value, 0.5);
     EXPECT_EQ(made.find_instruction("mul.f32")->source, Source::vendor);

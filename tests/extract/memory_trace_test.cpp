@@ -15,6 +15,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -117,10 +118,63 @@ TEST(MemoryTrace, StreamFindsNothing) {
     const MemoryUse coalesced = {
         .bytes = 128, .sectors = 4, .least_sectors = 4, .lines = 1, .bank_passes = 1};
     MemoryUse found = coalesced, written = coalesced;
-    found.core = found.device = Reuse{};
+    found.core = found.device = found.core_requests = found.device_requests = Reuse{};
+    found.places = 1;
+    found.group_places = 0.25;  // the four warps of a group share one
     written.written = Reuse{};
     EXPECT_EQ(read, found);
     EXPECT_EQ(use_of(trace, four_cores, 1), written);
+}
+
+// Two lines of a request: the first is found again, the second never. Half of the sectors are
+// found, but no request as a whole.
+TEST(MemoryTrace, ARequestIsFoundAsAWhole) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        for (std::uint64_t i = 0; i < 64; ++i)
+            to.push_back({.instruction = 0, .address = [i](std::uint64_t lane) {
+                              return lane < 16 ? lane * 4 : mib + i * 128 + lane * 4;
+                          }});
+    });
+    const MemoryUse use = use_of(trace, four_cores);
+    EXPECT_NEAR(share_at(*use.device, mib), 0.5, 0.01);
+    EXPECT_EQ(share_at(*use.device_requests, mib), 0);
+    EXPECT_EQ(share_at(*use.core_requests, mib), 0);
+    EXPECT_EQ(use.places, 2);
+}
+
+// What the device referred to before: found from the capacity on that holds all since.
+TEST(MemoryTrace, EarlierReferencesAreFoundWhereTheyAreStillHeld) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        for (std::uint64_t i = 0; i < 8; ++i) to.push_back(load(i * 128, 4));
+    });
+    const auto earlier = [](std::uint64_t line) -> std::optional<std::uint64_t> {
+        if (line >= 4) return std::nullopt;
+        return 64 * kib;
+    };
+    const MemoryReuse reuse =
+        reuse_of(trace, four_cores, none_pass,
+                 {.groups = every_group, .clock_of = {}, .earlier = earlier, .threads = 1});
+    const Reuse device = memory_use(trace, reuse, none_pass, 0)->device.value();
+    EXPECT_EQ(share_at(device, 64 * kib), 0);
+    EXPECT_EQ(share_at(device, 80 * kib), 0.5);
+    EXPECT_EQ(share_at(*memory_use(trace, reuse, none_pass, 0)->core, mib), 0);
+}
+
+// All warps of all groups add to one word, or each group to one of its own.
+TEST(MemoryTrace, TellsOfTheSectorThatMostAtomicOperationsGoTo) {
+    for (const bool own : {false, true}) {
+        MemoryTrace trace(only_barrier());
+        launch(trace, 8, 2, [&](std::uint64_t group, std::uint32_t, std::vector<Access>& to) {
+            to = {{.instruction = 0,
+                   .address = [=](std::uint64_t) { return own ? group * 4096 : 0; },
+                   .kind = AccessKind::atomic}};
+        });
+        const MemoryUse use = use_of(trace, four_cores);
+        EXPECT_EQ(use.same_address, 32);
+        EXPECT_DOUBLE_EQ(*use.hottest, own ? 1.0 / 8 : 1);
+    }
 }
 
 // Every eighth word: each sector is moved for one of its words.
