@@ -82,7 +82,7 @@ TEST(ShelfByName, AMeasurementReplacesWhatItMeasured) {
     const GpuProfile made = read_profile(out);
     EXPECT_EQ(made.cpi_per_core(*made.find_instruction("fma.f32")).value, 0.51);
     EXPECT_EQ(made.clock_hz, 1.3e9);
-    EXPECT_EQ(made.find_instruction("mul.f32")->cpi.value, 0.5);
+    EXPECT_EQ(made.cpi_per_core(*made.find_instruction("mul.f32")).value, 0.5);
     EXPECT_EQ(made.find_instruction("mul.f32")->source, Source::vendor);
 }
 
