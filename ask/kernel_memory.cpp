@@ -115,11 +115,9 @@ Followed followed(const KernelIn& in, const Launch& launch, int cores) {
 void tell_memory(KernelIn& in) {
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
     tell(in, passes,
-         extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes,
-                           {.groups = in.memory_groups,
-                            .clock_of = {},
-                            .earlier = in.earlier,
-                            .threads = 0}),
+         extract::reuse_of(
+             *in.memory, *in.extracted.kernel.memory, passes,
+             {.groups = in.memory_groups, .clock_of = {}, .earlier = in.earlier, .threads = 0}),
          in.extracted.kernel);
 }
 

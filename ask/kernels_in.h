@@ -96,7 +96,7 @@ struct KernelIn {
     std::uint64_t memory_groups = extract::every_group;
     extract::EarlierReferences earlier;  // before the launch
     std::uint64_t executed_groups = 0;   // whose counts `execution` and `memory` sum up
-    Notes assumptions;                  // what the prediction does not see or takes for granted
+    Notes assumptions;                   // what the prediction does not see or takes for granted
     // Where what is predicted executes much less or more than the launch did; a sentence each.
     std::vector<std::string> warnings;
 

@@ -23,8 +23,8 @@ struct LaunchToPredict {
     const isa::Kernel* kernel = nullptr;
     isa::LaunchShape shape;
     std::span<const std::byte> parameters;
-    isa::ExecutionOptions options;      // without groups
-    isa::Observer* observer = nullptr;  // watches every group; none: nullptr
+    isa::ExecutionOptions options;       // without groups
+    isa::Observer* observer = nullptr;   // watches every group; none: nullptr
     extract::EarlierReferences earlier;  // before it, and so many different bytes
     std::int64_t earlier_bytes = 0;
 };

@@ -73,9 +73,9 @@ public:
 
     Shelf read() {
         const DocumentNode& root = document_.root();
-        document_.only_keys(root,
-                            {"format", "sources", "spreads", "widened", "units", "architectures",
-                             "instruction_caches", "instructions", "cards", "reached", "launches", "kernels"});
+        document_.only_keys(root, {"format", "sources", "spreads", "widened", "units",
+                                   "architectures", "instruction_caches", "instructions", "cards",
+                                   "reached", "launches", "kernels"});
         require_format(document_, shelf_format);
         const auto part = [&](std::string_view key) -> const DocumentNode& {
             return document_.required(root, key);

@@ -63,8 +63,8 @@ static_assert(offsetof(DeviceProperties, cluster_launch) == 748);
 
 int as_int(double value) { return static_cast<int>(std::min(value, 2147483647.0)); }
 
-// Profiles tell the bandwidth of memory, which is what programs compute of its clock and its bus: of
-// the bus one that is usual for so much.
+// Profiles tell the bandwidth of memory, which is what programs compute of its clock and its bus:
+// of the bus one that is usual for so much.
 int bus_bits(const DeviceFacts& facts) {
     constexpr double stacked = 1.2e12;  // bytes per second and more
     return facts.dram_bytes_per_second.value_or(0) < stacked ? 256 : 4096;

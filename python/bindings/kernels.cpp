@@ -86,7 +86,8 @@ void bind_memory_use(nb::module_& m) {
         .def_prop_ro(
             "core_requests", [reuse](const MemoryUse& u) { return reuse(u.core_requests); },
             nb::sig("def core_requests(self) -> tuple[tuple[int, float], ...] | None"),
-            "Of the requests: all their sectors are found in the first-level cache; None: not told.")
+            "Of the requests: all their sectors are found in the first-level cache; None: not "
+            "told.")
         .def_prop_ro(
             "device_requests", [reuse](const MemoryUse& u) { return reuse(u.device_requests); },
             nb::sig("def device_requests(self) -> tuple[tuple[int, float], ...] | None"),

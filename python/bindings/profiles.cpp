@@ -252,7 +252,7 @@ void bind_parts(nb::module_& m) {
                const std::optional<Number>& kernel, const std::optional<Number>& group,
                const std::optional<Number>& loop) {
                 new (place) Overheads{estimate_of(launch), estimate_of(awaited), estimate_of(graph),
-                                      estimate_of(kernel), estimate_of(group), estimate_of(loop)};
+                                      estimate_of(kernel), estimate_of(group),   estimate_of(loop)};
             },
             nb::kw_only(), nb::arg("launch_seconds") = nb::none(),
             nb::arg("awaited_launch_seconds") = nb::none(),
@@ -268,9 +268,9 @@ void bind_parts(nb::module_& m) {
         .def_ro("group_seconds", &Overheads::group_seconds, "Per group of a launch [s].")
         .def_ro("loop_cycles", &Overheads::loop_cycles,
                 "Per iteration of an empty loop [core cycles].");
-    add_value_methods(overheads, {"launch_seconds", "awaited_launch_seconds",
-                                  "graph_launch_seconds", "kernel_seconds", "group_seconds",
-                                  "loop_cycles"});
+    add_value_methods(overheads,
+                      {"launch_seconds", "awaited_launch_seconds", "graph_launch_seconds",
+                       "kernel_seconds", "group_seconds", "loop_cycles"});
 }
 
 void make_timing(InstructionTiming* place, const std::string& name, const std::string& subsystem,
