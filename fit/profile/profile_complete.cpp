@@ -88,8 +88,8 @@ void take_published_units(GpuProfile& out, const GpuProfile& published) {
         const std::string name = published_unit(published, one.name);
         const Subsystem& unit =
             name.empty() ? *out.find_subsystem(one.subsystem) : *published.find_subsystem(name);
-        if (!name.empty())
-            scale_cpi(one, static_cast<double>(published.copies(name)) / out.copies(one.subsystem));
+        const double copies = unit.per_scheduler() ? out.issue.schedulers : 1;
+        scale_cpi(one, copies / out.copies(one.subsystem));
         one.subsystem = unit.name;
         add(unit);
     }
