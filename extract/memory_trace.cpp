@@ -429,7 +429,8 @@ std::vector<std::uint64_t> earlier_lines(const MemoryTrace& trace,
     const std::uint64_t bytes = line_bytes * trace.one_line_in();
     for (const std::uint64_t line : trace.global_lines()) {
         const std::optional<std::uint64_t> since = earlier(line);
-        lines.push_back(since ? *since / bytes + 1 : 0);
+        constexpr std::uint64_t most = std::uint64_t{1} << 30;  // that NeededLines tells apart
+        lines.push_back(since && *since / bytes < most ? *since / bytes + 1 : 0);
     }
     return lines;
 }

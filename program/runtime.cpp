@@ -372,6 +372,8 @@ std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& l
     std::vector<TouchedRange> ranges;
     for (const auto& [address, count] : by_allocation) {
         const auto size = static_cast<double>(allocations_.at(address).size);
+        // Which part it is of a large one is not known: that stays as it was.
+        if (count * extract::line_bytes < size / 2) continue;
         ranges.push_back(
             {.begin = address,
              .size = allocations_.at(address).size,
@@ -483,6 +485,8 @@ void Runtime::remove_event(Event* event) { events_.erase(event); }
 void Runtime::reset() {
     for (const auto& [address, one] : allocations_) unmap(one);
     allocations_.clear();
+    history_ = {};
+    for (auto& [shape, known] : known_) known.touched.clear();
     streams_.clear();
     events_.clear();
     sticky_ = CudaError::success;

@@ -252,7 +252,11 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
                                   !alike(like.warp_instructions, execution.warp_instructions);
     }
-    for (const TouchedRange& one : known.touched) history_.touched(one.begin, one.size, one.bytes);
+    for (const TouchedRange& one : known.touched) {
+        const Allocation* const still = allocation(one.begin);
+        if (still != nullptr && still->address == one.begin && still->size == one.size)
+            history_.touched(one.begin, one.size, one.bytes);
+    }
     if (!execution.printed.empty())
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
     if (!execution.printed.empty())
