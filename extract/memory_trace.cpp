@@ -88,11 +88,12 @@ public:
 
     // Tells of each site used how far its warps' first requests lie apart.
     void sum_up_places() {
-        for (auto& [number, seen] : places_) {
-            std::ranges::sort(seen.places);
-            const auto same = std::ranges::unique(seen.places);
+        for (const std::size_t number : used) {
+            std::vector<std::uint64_t>& all = sites.places[number].of_them;
+            std::ranges::sort(all);
+            const auto same = std::ranges::unique(all);
             sites.counts[number].group_places +=
-                static_cast<std::uint64_t>(std::distance(seen.places.begin(), same.begin()));
+                static_cast<std::uint64_t>(std::distance(all.begin(), same.begin()));
         }
     }
 
@@ -127,7 +128,7 @@ private:
 
     void add_places(std::size_t number, std::uint32_t warp, const RequestLines& touched) {
         constexpr std::uint32_t most_warps = 64;
-        Places& seen = places_[number];
+        Places& seen = sites.places[number];
         if (warp >= most_warps || (seen.warps >> warp & 1) != 0) return;
         seen.warps |= std::uint64_t{1} << warp;
         SiteCounts& site = sites.counts[number];
@@ -136,21 +137,16 @@ private:
         for (const RequestLines::Line& one : touched.lines()) {
             const std::uint64_t place = one.line / lines_per_place;
             if (place != last) {
-                seen.places.push_back(place);
+                seen.of_them.push_back(place);
                 ++site.places;
             }
             last = place;
         }
     }
 
-    struct Places {
-        std::uint64_t warps = 0;  // bits: whose first request was seen
-        std::vector<std::uint64_t> places;
-    };
     static constexpr std::uint64_t lines_per_place = 8;
 
     MemoryTrace& trace_;
-    std::unordered_map<std::size_t, Places> places_;  // by site
     // As executed: of each reference.
     std::vector<std::uint64_t> lines_;
     std::vector<LineReference> references_;
@@ -158,6 +154,26 @@ private:
     std::vector<Warp> warps_;
     std::vector<std::uint32_t> latest_;  // clock at each barrier
 };
+
+SiteCounts& SiteCounts::operator+=(const SiteCounts& other) {
+    kind = other.kind;
+    counts += other.counts;
+    first_requests += other.first_requests;
+    places += other.places;
+    group_places += other.group_places;
+    return *this;
+}
+
+SiteReuse& SiteReuse::operator+=(const SiteReuse& other) {
+    core += other.core;
+    device += other.device;
+    written += other.written;
+    core_requests += other.core_requests;
+    device_requests += other.device_requests;
+    lines_read += other.lines_read;
+    hottest = std::max(hottest, other.hottest);
+    return *this;
+}
 
 MemoryTrace::MemoryTrace(std::vector<bool> barriers, std::uint64_t most_references)
     : barriers_(std::move(barriers)),
@@ -180,6 +196,7 @@ std::unique_ptr<isa::GroupObserver> MemoryTrace::begin(std::uint64_t group) {
         }
     }
     sites.counts.resize(sites_.size());
+    sites.places.resize(sites_.size());
     sites.patterns.resize(barriers_.size());
     return std::make_unique<Recorder>(*this, group, std::move(sites));
 }
@@ -242,12 +259,9 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     const std::scoped_lock lock(mutex_);
     for (const std::size_t i : recorder.used) {
         SiteCounts& site = recorder.sites.counts[i];
-        sites_[i].kind = site.kind;
-        sites_[i].counts += site.counts;
-        sites_[i].first_requests += site.first_requests;
-        sites_[i].places += site.places;
-        sites_[i].group_places += site.group_places;
+        sites_[i] += site;
         site = {};
+        recorder.sites.places[i] = {};
     }
     resting_.push_back(std::move(recorder.sites));
     number(taken, lines);
@@ -474,10 +488,8 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
         options.threads);
     result.sites = std::move(sites[0]);
     for (std::size_t part = 1; part < parts; ++part)
-        for (std::size_t site = 0; site < kinds.size(); ++site) {
-            result.sites[site].core += sites[part][site].core;
-            result.sites[site].core_requests += sites[part][site].core_requests;
-        }
+        for (std::size_t site = 0; site < kinds.size(); ++site)
+            result.sites[site] += sites[part][site];
     return result;
 }
 
@@ -578,13 +590,7 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         const SiteCounts& counts = trace.sites()[site];
         if (counts.counts.requests == 0) continue;
         moved += counts.counts;
-        found.core += reuse.sites[site].core;
-        found.device += reuse.sites[site].device;
-        found.written += reuse.sites[site].written;
-        found.core_requests += reuse.sites[site].core_requests;
-        found.device_requests += reuse.sites[site].device_requests;
-        found.lines_read += reuse.sites[site].lines_read;
-        found.hottest = std::max(found.hottest, reuse.sites[site].hottest);
+        found += reuse.sites[site];
         const bool stores = counts.kind == isa::AccessKind::store;
         const bool atomic = counts.kind == isa::AccessKind::atomic;
         reads = reads || !stores;

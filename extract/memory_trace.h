@@ -27,6 +27,8 @@ struct SiteCounts {
     // Of the first request of each warp: KiB that lie apart, of each request and of all of a
     // group's together, summed.
     std::uint64_t first_requests = 0, places = 0, group_places = 0;
+
+    SiteCounts& operator+=(const SiteCounts& other);
 };
 
 // A warp's clock counts the instructions that it executes; at a barrier the clocks of a group's
@@ -72,8 +74,14 @@ private:
     std::mutex mutex_;
     std::vector<GroupTrace> groups_;
     std::vector<SiteCounts> sites_;
+    // Of a group, warp by warp.
+    struct Places {
+        std::uint64_t warps = 0;  // bits: whose first request was seen
+        std::vector<std::uint64_t> of_them;
+    };
     struct Sites {
         std::vector<SiteCounts> counts;
+        std::vector<Places> places;
         std::vector<BankPattern> patterns;  // by instruction
     };
     std::vector<Sites> resting_;  // of no group now, counts empty
@@ -90,6 +98,8 @@ struct SiteReuse {
     ReuseCounts core_requests, device_requests;
     std::uint64_t lines_read = 0;  // by these requests; one line in `one_line_in` is looked at
     std::uint64_t hottest = 0;     // atomic operations: requests of the sector that has most
+
+    SiteReuse& operator+=(const SiteReuse& other);
 };
 
 // References are taken in the order of their clocks (ReferenceOrder).

@@ -365,19 +365,18 @@ void Runtime::touched_by_copy(const void* to, std::size_t size) {
 
 std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& lines,
                                              double lines_each) const {
-    std::map<std::uint64_t, double> by_allocation;
+    std::map<std::uint64_t, double> bytes;  // by allocation
     for (const std::uint64_t line : lines)
         if (const Allocation* const of = allocation(line * extract::line_bytes))
-            if (of->kind == MemoryKind::device) by_allocation[of->address] += lines_each;
+            bytes[of->address] += lines_each * extract::line_bytes;
     std::vector<TouchedRange> ranges;
-    for (const auto& [address, count] : by_allocation) {
-        const auto size = static_cast<double>(allocations_.at(address).size);
-        // Which part it is of a large one is not known: that stays as it was.
-        if (count * extract::line_bytes < size / 2) continue;
+    for (const auto& [address, count] : bytes) {
+        const Allocation& of = allocations_.at(address);
         ranges.push_back(
             {.begin = address,
-             .size = allocations_.at(address).size,
-             .bytes = static_cast<std::uint64_t>(std::min(count * extract::line_bytes, size))});
+             .size = of.size,
+             .bytes = static_cast<std::uint64_t>(std::min(count, static_cast<double>(of.size))),
+             .kind = of.kind});
     }
     return ranges;
 }

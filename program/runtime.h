@@ -85,6 +85,7 @@ enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
 // A launch referred to so many bytes of a range.
 struct TouchedRange {
     std::uint64_t begin = 0, size = 0, bytes = 0;
+    MemoryKind kind = MemoryKind::device;
 };
 
 struct Allocation {
@@ -190,8 +191,8 @@ private:
     // Once.
     void note(const std::string& text);
     // What of a launch's memory takes longer on a GPU than predictions say.
-    void note_unpriced(const std::vector<std::uint64_t>& lines);
-    // What of which allocation a launch refers to.
+    void note_unpriced(const std::vector<TouchedRange>& ranges);
+    // What a launch refers to of each allocation.
     std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines,
                                         double lines_each) const;
 

@@ -183,11 +183,9 @@ void Runtime::note(const std::string& text) {
     if (told_.insert(text).second) journal().note(text);
 }
 
-void Runtime::note_unpriced(const std::vector<std::uint64_t>& lines) {
+void Runtime::note_unpriced(const std::vector<TouchedRange>& ranges) {
     std::set<MemoryKind> kinds;
-    for (const std::uint64_t line : lines)
-        if (const Allocation* const of = allocation(line * extract::line_bytes))
-            kinds.insert(of->kind);
+    for (const TouchedRange& one : ranges) kinds.insert(one.kind);
     if (kinds.contains(MemoryKind::managed))
         note(
             "managed memory is priced as the device's: a kernel that finds its pages on the host "
@@ -234,7 +232,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         launch.earlier_bytes = static_cast<std::int64_t>(history_.bytes());
         ExecutedAndPredicted both = execute_and_predict(launch, settings_.profiles);
         known.touched = ranges_of(both.lines, both.lines_each);
-        note_unpriced(both.lines);
+        note_unpriced(known.touched);
         execution = std::move(both.execution);
         seconds = both.predictions.front().seconds;
         known.next_is_predicted = false;
@@ -254,7 +252,9 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     }
     for (const TouchedRange& one : known.touched) {
         const Allocation* const still = allocation(one.begin);
-        if (still != nullptr && still->address == one.begin && still->size == one.size)
+        if (still == nullptr || still->address != one.begin || still->size != one.size) continue;
+        // Which part it is of a large one is not known: that stays as it was.
+        if (one.kind == MemoryKind::device && one.bytes >= one.size / 2)
             history_.touched(one.begin, one.size, one.bytes);
     }
     if (!execution.printed.empty())

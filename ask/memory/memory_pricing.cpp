@@ -491,7 +491,7 @@ private:
 
     std::optional<RequestCost> mixed(const KernelInstruction& one, const std::vector<Part>& parts) {
         std::vector<std::pair<double, Estimate>> cpi, latency;
-        std::vector<LevelNumber> levels;  // of each latency
+        latencies_.clear();
         for (const auto& [level, share, waits] : parts) {
             if (share == 0 && waits == 0) continue;
             const auto found = level_cost(level, one);
@@ -504,32 +504,23 @@ private:
                  ++nearer)
                 if (const auto passed = costs_.load(nearer, *one.memory))
                     loads_[nearer] += share * passed->cpi.value;
-            if (!cost.latency) {
+            std::optional<Estimate> cycles = cost.latency;
+            if (!cycles) {
                 say(
                     fmt::format("no Λ is known of {}, which {} needs: its own is taken; "
                                 "'occupipe measure --instructions {}' measures it",
                                 row_of(level), one.op, row_of(level)));
                 const InstructionTiming* const own = profile_.find_instruction(one.op);
                 if (!own || !own->latency) return std::nullopt;
-                if (waits > 0) {
-                    latency.emplace_back(waits, *own->latency);
-                    levels.push_back(level);
-                }
-                continue;
+                cycles = own->latency;
             }
-            if (waits > 0) {
-                latency.emplace_back(waits, *cost.latency);
-                levels.push_back(level);
-            }
-        }
-        latencies_.clear();
-        for (std::size_t i = 0; i < latency.size(); ++i) {
-            const auto& [share, cycles] = latency[i];
-            if (levels[i] == device_memory() && one.memory->places)
+            if (waits == 0) continue;
+            latency.emplace_back(waits, *cycles);
+            if (level == device_memory() && one.memory->places)
                 for (const auto& [part, times] : scatter_of(*one.memory))
-                    latencies_.emplace_back(share * part, cycles.times(times));
+                    latencies_.emplace_back(waits * part, cycles->times(times));
             else
-                latencies_.emplace_back(share, cycles);
+                latencies_.emplace_back(waits, *cycles);
         }
         std::ranges::sort(latencies_, {}, [](const auto& part) { return part.second.value; });
         return RequestCost{.cpi = weighted(cpi), .latency = weighted(latency)};

@@ -15,6 +15,7 @@
 #include "bench/harness/device_errors.h"
 #include "core/error.h"
 #include "core/files/launch_files.h"
+#include "core/statistics.h"
 #include "isa/cubin.h"
 
 namespace occupipe::bench {
@@ -150,15 +151,14 @@ private:
     double seconds_of_events() {
         if (!reader_) return 0;
         if (!events_) {
-            std::array<double, 9> seconds;
+            std::vector<double> seconds(9);
             for (double& one : seconds) {
                 reader_->launch();
                 Stopwatch watch(session_);
                 watch.start();
                 one = watch.stop();
             }
-            std::ranges::nth_element(seconds, seconds.begin() + seconds.size() / 2);
-            events_ = seconds[seconds.size() / 2];
+            events_ = median(std::move(seconds));
         }
         return *events_;
     }
