@@ -413,27 +413,33 @@ void touch(std::span<const Turn> turns, SectorReuse& cache, const std::vector<Si
     touch_each<level>(turns, cache, kinds, sites);
 }
 
-// How often atomic operations go to each sector, by site.
-class SectorCounts {
-public:
-    void add(std::span<const Turn> turns, const std::vector<SiteKind>& kinds) {
-        for (const Turn& one : turns) {
+// Of each site of atomic operations: requests of the sector that has most, of those that several
+// groups ask for: what a group has for itself, other cores do not wait for.
+void find_hottest(const MemoryTrace& trace, const std::vector<SiteKind>& kinds,
+                  std::vector<SiteReuse>& sites) {
+    struct Asked {
+        std::uint64_t requests = 0, group = 0;
+        bool by_several = false;
+    };
+    std::map<std::uint32_t, std::unordered_map<std::uint64_t, Asked>> sectors;
+    for (const GroupTrace& group : trace.groups())
+        for (const LineReference& one : group.references) {
             const SiteKind& kind = kinds[one.site()];
             if (!kind.reads || !kind.writes) continue;
-            for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector)
-                if ((one.sectors() >> sector & 1) != 0)
-                    ++counts_[one.site()][one.line * sectors_per_line + sector];
+            for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector) {
+                if ((one.sectors() >> sector & 1) == 0) continue;
+                Asked& asked = sectors[one.site()][one.line * sectors_per_line + sector];
+                asked.by_several =
+                    asked.by_several || (asked.requests > 0 && asked.group != group.group);
+                asked.group = group.group;
+                ++asked.requests;
+            }
         }
-    }
-    void tell(std::vector<SiteReuse>& sites) const {
-        for (const auto& [site, sectors] : counts_)
-            for (const auto& [sector, count] : sectors)
-                sites[site].hottest = std::max(sites[site].hottest, count);
-    }
-
-private:
-    std::map<std::uint32_t, std::unordered_map<std::uint64_t, std::uint64_t>> counts_;
-};
+    for (const auto& [site, all] : sectors)
+        for (const auto& [sector, asked] : all)
+            if (asked.by_several)
+                sites[site].hottest = std::max(sites[site].hottest, asked.requests);
+}
 
 // By number: lines that the device touched since it last touched this one, before the launch.
 std::vector<std::uint64_t> earlier_lines(const MemoryTrace& trace,
@@ -461,19 +467,14 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     const auto cores = static_cast<std::size_t>(context.cores);
     const std::size_t parts = std::clamp<std::size_t>(thread_count(options.threads), 2, cores + 1);
     std::vector<std::vector<SiteReuse>> sites(parts, std::vector<SiteReuse>(kinds.size()));
-    const bool atomic =
-        std::ranges::any_of(kinds, [](const SiteKind& kind) { return kind.reads && kind.writes; });
     parallel_for(
         parts,
         [&](std::size_t part) {
             if (part == 0) {
                 SectorReuse cache(order.device_lines(), earlier_lines(trace, options.earlier));
-                SectorCounts hot;
                 order.of_device([&](std::span<const Turn> turns) {
                     touch<Level::second>(turns, cache, kinds, sites[part]);
-                    if (atomic) hot.add(turns, kinds);
                 });
-                hot.tell(sites[part]);
                 result.lines = cache.lines();
                 return;
             }
@@ -490,6 +491,7 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     for (std::size_t part = 1; part < parts; ++part)
         for (std::size_t site = 0; site < kinds.size(); ++site)
             result.sites[site] += sites[part][site];
+    find_hottest(trace, kinds, result.sites);
     return result;
 }
 

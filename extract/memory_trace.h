@@ -97,7 +97,9 @@ struct SiteReuse {
     // Of the requests that read: what the sector needs that needs most.
     ReuseCounts core_requests, device_requests;
     std::uint64_t lines_read = 0;  // by these requests; one line in `one_line_in` is looked at
-    std::uint64_t hottest = 0;     // atomic operations: requests of the sector that has most
+    // Atomic operations: requests of the sector that has most, of those that several groups ask
+    // for.
+    std::uint64_t hottest = 0;
 
     SiteReuse& operator+=(const SiteReuse& other);
 };

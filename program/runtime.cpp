@@ -381,12 +381,24 @@ std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& l
     return ranges;
 }
 
+double Runtime::cached_share(const std::vector<TouchedRange>& ranges) const {
+    double all = 0, cached = 0;
+    for (const TouchedRange& one : ranges) {
+        const auto bytes = static_cast<double>(one.bytes);
+        const std::optional<std::uint64_t> since = history_.since(one.begin);
+        all += bytes;
+        if (since && static_cast<double>(*since) <= facts_.l2_bytes.value_or(0)) cached += bytes;
+    }
+    return all == 0 ? 0 : cached / all;
+}
+
 void Runtime::written(const void* to, std::size_t size) {
     touched_by_copy(to, size);
     if (shadow_) shadow_->set_written(reinterpret_cast<std::uint64_t>(to), size);
 }
 
 void Runtime::copied_bytes(const void* to, const void* from, std::size_t size) {
+    touched_by_copy(from, size);
     touched_by_copy(to, size);
     if (!shadow_) return;
     shadow_->copied(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -74,21 +75,30 @@ bool within(const std::array<std::uint32_t, 3>& size, const std::array<std::uint
     return true;
 }
 
-// Launches of one shape whose work is unlike are predicted again, so often at most.
+// Launches of one shape whose work or caches are unlike are predicted again, so often at most.
 constexpr std::size_t most_predicted_of_a_shape = 8;
 bool alike(std::uint64_t predicted, std::uint64_t executed) {
     constexpr double most = 1.25;
     const auto [less, more] = std::minmax(predicted, executed);
     return static_cast<double>(more) <= most * static_cast<double>(less);
 }
+bool alike(double cached, double other) { return std::abs(cached - other) <= 0.25; }
 
 }  // namespace
 
-const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_instructions) const {
+const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_instructions,
+                                                         double cached) const {
     return *std::ranges::min_element(launches, {}, [&](const KnownLaunch& one) {
         const auto [less, more] = std::minmax(one.warp_instructions, warp_instructions);
-        return more - less;
+        const std::uint64_t far = alike(less, more) ? 0 : more - less;
+        return std::pair(far, std::abs(one.cached - cached));
     });
+}
+
+bool Runtime::KnownShape::knows(double cached) const {
+    return launches.size() >= most_predicted_of_a_shape ||
+           std::ranges::any_of(launches,
+                               [&](const KnownLaunch& one) { return alike(one.cached, cached); });
 }
 
 void Runtime::check(const Function& function, const isa::Kernel& kernel,
@@ -224,7 +234,8 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     KnownShape& known = known_[shape];
     isa::Execution execution;
     std::optional<double> seconds;
-    if (known.next_is_predicted || settings_.every_launch) {
+    const double cached = cached_share(known.touched);
+    if (known.next_is_predicted || !known.knows(cached) || settings_.every_launch) {
         journal.begin(shape);
         launch.earlier = [&](std::uint64_t line) {
             return history_.since(line * extract::line_bytes);
@@ -240,11 +251,12 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
             {.number = journal.predicted(shape, execution.warp_instructions, seconds_since(began),
                                          both.predictions),
              .warp_instructions = execution.warp_instructions,
-             .seconds = seconds});
+             .seconds = seconds,
+             .cached = cached_share(known.touched)});
     } else {
         execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options,
                                  launch.observer);
-        const KnownLaunch& like = known.nearest(execution.warp_instructions);
+        const KnownLaunch& like = known.nearest(execution.warp_instructions, cached);
         seconds = like.seconds;
         journal.repeated(like.number, execution.warp_instructions, seconds_since(began));
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&

@@ -112,11 +112,14 @@ std::optional<Estimate> MemoryCosts::store(const MemoryUse& use) const {
     if (!load) return std::nullopt;
     // H200: 6.9 cycles of a core's share against 3.7; a line of its own for each lane 4.2 per line
     // (transpositions of public programs) against 1.7.
-    double times = 2;
     const InstructionTiming* const stored = profile_.find_instruction("st.global.l2.f32");
     const auto coalesced = by_sectors(shared_cache(), 4, 4);
-    if (stored && coalesced) times = profile_.cpi_per_core(*stored).value / coalesced->cpi.value;
-    return load->cpi.times(times);
+    if (stored && stored->cpi.identifiable() && coalesced)
+        return load->cpi.times(profile_.cpi_per_core(*stored).value / coalesced->cpi.value);
+    constexpr double times = 2, error = 0.5;  // of a GPU where it was not measured
+    Estimate cpi = load->cpi.times(times);
+    cpi.std_error = std::hypot(cpi.std_error.value_or(0), error * load->cpi.value);
+    return cpi;
 }
 
 std::optional<RequestCost> MemoryCosts::by_sectors(LevelNumber level, double sectors,

@@ -241,8 +241,11 @@ private:
             result_.kernel.memory->earlier_bytes > 0 ? shared_cache() : device_memory();
         const auto cost = costs_.load(from, coalesced);
         if (!cost || !cost->latency) return;
-        result_.profile.overheads.kernel_seconds = weighted(
-            {{1, *profile_.overheads.kernel_seconds}, {2 / profile_.clock_hz, *cost->latency}});
+        Estimate& start = *result_.profile.overheads.kernel_seconds;
+        const Estimate fetched = cost->latency->times(2 / profile_.clock_hz);
+        start.value += fetched.value;
+        if (start.std_error)
+            start.std_error = std::hypot(*start.std_error, fetched.std_error.value_or(0));
     }
 
     void price(std::vector<KernelItem>& items) {
@@ -419,15 +422,18 @@ private:
         return row->latency->source.value_or(row->source) == Source::measured ? 0.11 : 0;
     }
 
-    // From 0, the requests of a group lie side by side, to 1, each in a place of its own.
-    static double apart(const MemoryUse& use) {
-        return std::min(1.0, use.group_places.value_or(0));
+    // From 0, the requests of a group's warps lie side by side, to 1, each in a place of its own.
+    double apart(const MemoryUse& use) const {
+        const std::optional<Launch>& launch = result_.kernel.launch;
+        const double least = launch ? 1.0 / launch->group_warps : 0;  // all in one place
+        if (!use.group_places || least == 1) return 0;  // one warp tells nothing of the others
+        return std::clamp((*use.group_places - least) / (1 - least), 0.0, 1.0);
     }
 
     // Shares of the requests to DRAM, from the fastest to the slowest. They scatter by 21 % of Λ
     // where they lie apart, by 7 % where they lie side by side (H200: standard deviation of 165 of
     // 785 cycles; groups of 32 warps wait 12 % longer than one).
-    static std::vector<std::pair<double, double>> scatter_of(const MemoryUse& use) {
+    std::vector<std::pair<double, double>> scatter_of(const MemoryUse& use) const {
         // Means of the eighths of a normal distribution.
         constexpr std::array<double, 8> eighths = {-1.647, -0.895, -0.491, -0.158,
                                                    0.158,  0.491,  0.895,  1.647};
@@ -516,7 +522,7 @@ private:
             }
             if (waits == 0) continue;
             latency.emplace_back(waits, *cycles);
-            if (level == device_memory() && one.memory->places)
+            if (found->level == device_memory() && one.memory->places)
                 for (const auto& [part, times] : scatter_of(*one.memory))
                     latencies_.emplace_back(waits * part, cycles->times(times));
             else
@@ -562,7 +568,9 @@ private:
         constexpr std::string_view whole = "st.global.f32", parts = "st.global.f32.stride8";
         const InstructionTiming* const one = profile_.find_instruction(whole);
         const InstructionTiming* const other = profile_.find_instruction(parts);
-        if (one == nullptr || other == nullptr || use.least_sectors == 0) return 1;
+        if (one == nullptr || other == nullptr || !one->cpi.identifiable() ||
+            !other->cpi.identifiable() || use.least_sectors == 0)
+            return 1;
         constexpr double words = 8;  // of a sector, of which the row writes one
         const double more =
             profile_.cpi_per_core(*other).value / words / profile_.cpi_per_core(*one).value;

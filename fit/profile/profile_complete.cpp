@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
+#include <ranges>
+#include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "core/subsystem_scope.h"
@@ -60,18 +64,31 @@ double confidence_in_units(const GpuProfile& measured) {
     return confidence;
 }
 
-// The published unit of an instruction; of one that was not published, the unit of the one whose
-// name has most words at its beginning in common, "fma.f32" for "fma.f32.same". Empty: none.
-std::string published_unit(const GpuProfile& published, std::string_view name) {
-    for (std::string_view left = name; !left.empty();) {
-        if (const InstructionTiming* const there = published.find_instruction(left))
-            return there->subsystem;
-        for (const InstructionTiming& one : published.instructions)
-            if (one.name.starts_with(left) && one.name[left.size()] == '.') return one.subsystem;
-        const std::size_t dot = left.rfind('.');
-        left = left.substr(0, dot == std::string_view::npos ? 0 : dot);
+std::vector<std::string_view> words_of(std::string_view name) {
+    std::vector<std::string_view> words;
+    for (const auto word : std::views::split(name, '.'))
+        words.emplace_back(word.begin(), word.end());
+    std::ranges::sort(words);
+    return words;
+}
+
+// The published unit of an instruction; of one that was not published, the unit of the one of the
+// same operation whose name has most words in common, "fma.f32" for "fma.f32.same". Empty: none.
+std::string_view published_unit(const GpuProfile& published, std::string_view name) {
+    const std::string_view operation = name.substr(0, name.find('.'));
+    const auto words = words_of(name);
+    std::string_view unit;
+    std::size_t most = 0;
+    for (const InstructionTiming& one : published.instructions) {
+        if (one.name == name) return one.subsystem;
+        if (std::string_view(one.name).substr(0, one.name.find('.')) != operation) continue;
+        std::vector<std::string_view> common;
+        std::ranges::set_intersection(words, words_of(one.name), std::back_inserter(common));
+        if (common.size() <= most) continue;
+        most = common.size();
+        unit = one.subsystem;
     }
-    return {};
+    return unit;
 }
 
 // Vendors document which pipe executes an instruction. Where mixes were too few to be sure, that
@@ -85,9 +102,10 @@ void take_published_units(GpuProfile& out, const GpuProfile& published) {
             units.push_back(unit);
     };
     for (InstructionTiming& one : out.instructions) {
-        const std::string name = published_unit(published, one.name);
-        const Subsystem& unit =
-            name.empty() ? *out.find_subsystem(one.subsystem) : *published.find_subsystem(name);
+        const std::string_view name = published_unit(published, one.name);
+        const Subsystem* const known =
+            published.find_subsystem(name.empty() ? one.subsystem : name);
+        const Subsystem& unit = known ? *known : *out.find_subsystem(one.subsystem);
         const double copies = unit.per_scheduler() ? out.issue.schedulers : 1;
         scale_cpi(one, copies / out.copies(one.subsystem));
         one.subsystem = unit.name;

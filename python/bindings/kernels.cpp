@@ -92,6 +92,20 @@ void bind_memory_use(nb::module_& m) {
             "device_requests", [reuse](const MemoryUse& u) { return reuse(u.device_requests); },
             nb::sig("def device_requests(self) -> tuple[tuple[int, float], ...] | None"),
             "Likewise in the second-level cache.")
+        .def_prop_ro(
+            "written", [reuse](const MemoryUse& u) { return reuse(u.written); },
+            nb::sig("def written(self) -> tuple[tuple[int, float], ...] | None"),
+            "Of the sectors written: these are dirty in the second-level cache already; None: it "
+            "writes none.")
+        .def_ro("places", &MemoryUse::places,
+                "KiB that a request's lines lie in, of the first of each warp; None: not told.")
+        .def_ro("group_places", &MemoryUse::group_places,
+                "Likewise of all first requests of a group, per request; None: not told.")
+        .def_ro("same_address", &MemoryUse::same_address,
+                "Lanes of an atomic operation at one address; None: not told.")
+        .def_ro("hottest", &MemoryUse::hottest,
+                "Share of the atomic operations that go to the sector that has most, of those that "
+                "several groups ask for; None: not told.")
         .def("__repr__", [](const MemoryUse& u) {
             return fmt::format("<MemoryUse: {:g} bytes, {:g} sectors, {:g} passes>", u.bytes,
                                u.sectors, u.passes);

@@ -130,6 +130,23 @@ TEST(MemoryPricing, PlacesFarApartInDramTakeLonger) {
     EXPECT_NEAR(std::sqrt(square - mean * mean) / mean, 0.21, 0.02);
 }
 
+// Two warps whose words lie in one KiB are as near as can be; one alone does not tell.
+TEST(MemoryPricing, PlacesOfAGroupAreComparedWithOneForAll) {
+    const auto latency = [](int warps, const std::string& group_places) {
+        Kernel kernel = kernel_of(
+            "  - {id: a, op: ld.global.f32, memory: {bytes: 128, sectors: 4, least_sectors: 4, "
+            "core: [], device: [], places: 1, group_places: " +
+            group_places + "}}\n");
+        kernel.launch = {.group_warps = warps, .concurrent_groups = 1, .groups = 4};
+        return price_of(price_memory(kernel, with_rows(), MemoryPricing::per_access, small))
+            .latency;
+    };
+    EXPECT_DOUBLE_EQ(latency(1, "1"), 500);
+    EXPECT_DOUBLE_EQ(latency(2, "0.5"), 500);
+    EXPECT_DOUBLE_EQ(latency(2, "1"), 500 * 1.11);
+    EXPECT_DOUBLE_EQ(latency(4, "0.625"), 500 * (1 + 0.11 / 2));
+}
+
 // One access of each level: together they take what the busiest level does.
 TEST(MemoryPricing, LevelsWorkAtTheSameTime) {
     const std::string far = "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}";
