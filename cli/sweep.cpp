@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -47,22 +46,6 @@ struct Options {
     bool count = false;
     bool force = false;
 };
-
-analysis::SweepShard shard_of(const std::string& text) {
-    analysis::SweepShard shard;
-    const char* const end = text.data() + text.size();
-    const auto number = std::from_chars(text.data(), end, shard.number);
-    bool fine = number.ec == std::errc() && number.ptr != end && *number.ptr == '/';
-    if (fine) {
-        const auto count = std::from_chars(number.ptr + 1, end, shard.count);
-        fine = count.ec == std::errc() && count.ptr == end;
-    }
-    if (!fine || shard.number < 1 || shard.number > shard.count || shard.count > 1'000'000)
-        throw InputError(fmt::format(
-            "--shard {}: expected NUMBER/COUNT, such as 2/8, with a number from 1 to the count",
-            text));
-    return shard;
-}
 
 analysis::SweepLimit limit_of(const std::string& text) {
     const Limit limit = parse_limit(text);
@@ -109,7 +92,7 @@ void join(const Options& options) {
 void sweep(const Options& options) {
     if (!options.join.empty()) return join(options);
     if (options.spec.empty()) throw InputError("which sweep? SPEC is a YAML file");
-    const analysis::SweepShard shard = shard_of(options.shard);
+    const Shard shard = parse_shard(options.shard);
     const analysis::SweepLimit limit = limit_of(options.limit);
     keep_apart({{"SPEC", options.spec}},
                {{"--output", options.output},

@@ -42,14 +42,17 @@ constexpr const char* about =
     "Output: the best ones, or the --top ones to measure, and what each tunable does, on stdout;\n"
     "every configuration, refused ones with the reason, in FILE. What is done is kept in\n"
     "FILE.journal until all is done, so that the same command goes on after --limit, Ctrl-C or\n"
-    "a crash. Compiled code is kept in ~/.cache/occupipe (OCCUPIPE_CACHE=FOLDER, or none).";
+    "a crash. Compiled code is kept in ~/.cache/occupipe (OCCUPIPE_CACHE=FOLDER, or none).\n"
+    "Each shard keeps its FILE.journal, which --join reads; what shards lack is predicted then.";
 
 constexpr const char* examples =
     "occupipe tune convolution.json --profile a100 -o ranked.json\n"
     "occupipe tune convolution.json --profile a100 --budget 600s -o ranked.json --top 20\n"
     "occupipe tune convolution.json --profile a100 --draws 300 --limit 600s --top 20\n"
     "occupipe tune convolution.json --profile a100 -o ranked.json --measured first.csv --top 10\n"
-    "occupipe tune convolution.json --profile a100 --format t4 -o predicted_T4.json";
+    "occupipe tune convolution.json --profile a100 --format t4 -o predicted_T4.json\n"
+    "occupipe tune convolution.json --profile a100 -o part-2.json --shard 2/8\n"
+    "occupipe tune convolution.json --profile a100 -o ranked.json --join part-*.json";
 
 // Instructions of each simulation, some seconds; a limit in seconds of the whole leaves it as it
 // is. Launches of 3·10⁸ are usual where groups differ.
@@ -69,6 +72,8 @@ struct Options {
     std::string budget;
     std::optional<int> draws;
     std::optional<std::uint64_t> seed;
+    std::string shard = "1/1";
+    std::vector<std::string> join;
     unsigned threads = 0;
     bool json = false;
     bool force = false;
@@ -83,8 +88,15 @@ std::optional<double> budget_seconds(const std::string& text) {
     return seconds;
 }
 
-fs::path journal_of(const Options& options) {
-    return options.output.empty() ? fs::path() : fs::path(options.output + ".journal");
+fs::path journal_of(const std::string& output) {
+    return output.empty() ? fs::path() : fs::path(output + ".journal");
+}
+
+// Once all is done, but for a shard, whose rows another command reads.
+void remove_journal(const Options& options) {
+    std::error_code none;
+    if (!options.output.empty() && parse_shard(options.shard).count == 1)
+        fs::remove(journal_of(options.output), none);
 }
 
 std::string content_of(const Options& options, const report::RankedSpace& ranked) {
@@ -112,13 +124,17 @@ void check_files(const Options& options) {
     report::check_plot_file(options.plot, options.force);
     keep_apart({{"SPEC", options.spec}, {"--measured", options.measured}},
                {{"--output", options.output},
-                {"--output's .journal", journal_of(options)},
+                {"--output's .journal", journal_of(options.output)},
                 {"--plot", options.plot}});
     if (options.output.empty() && options.format != "json")
         throw InputError("--format: where to? -o names the file");
+    if (options.output.empty() && parse_shard(options.shard).count > 1)
+        throw InputError("--shard: where to? -o names the file");
+    for (const std::string& shard : options.join)
+        keep_apart({{"--join", shard}}, {{"--output", options.output}});
     std::error_code none;
     if (!options.output.empty() && !options.force && fs::exists(options.output, none) &&
-        !fs::exists(journal_of(options), none))
+        !fs::exists(journal_of(options.output), none))
         throw InputError(fmt::format("{}: exists; --force replaces it", options.output));
 }
 
@@ -152,28 +168,30 @@ void tune(const Options& options) {
                             .count.value_or(most_simulated);
     if (options.draws) how.draws = static_cast<std::size_t>(*options.draws);
     how.seed = options.seed.value_or(1);
+    how.shard = parse_shard(options.shard);
+    for (const std::string& shard : options.join) how.join.push_back(journal_of(shard));
     for (const analysis::MeasuredRun& run : measured.runs)
         if (run.seconds) how.first.push_back(run.configuration);
     how.cache = &cache;
     how.threads = options.threads;
-    how.journal = journal_of(options);
+    how.journal = journal_of(options.output);
     how.force = options.force;
     how.stop = [&] { return limit.over(); };
-    how.progress =
-        [&, stage = std::optional<analysis::Stage>()](const analysis::TuneProgress& now) mutable {
-            if (stage == now.stage) return limit.add_done();
-            const bool first = !stage;
-            stage = now.stage;
-            if (now.stage == analysis::Stage::coarse)  // ends when all are done
-                limit.begin_stage("coarse", now.done, now.all, {});
-            else if (how.budget_seconds)
-                limit.begin_stage("exact", now.done, now.all, now.left);
-            else
-                limit.expect(now.all - now.resumed);
-            if (first && now.resumed > 0)
-                fmt::print(stderr, "{} of {} configurations are in {} already\n", now.resumed,
-                           now.all, how.journal.string());
-        };
+    how.progress = [&, stage = std::optional<analysis::Stage>()](
+                       const analysis::TuneProgress& now) mutable {
+        if (stage == now.stage) return limit.add_done();
+        const bool first = !stage;
+        stage = now.stage;
+        if (now.stage == analysis::Stage::coarse)  // ends when all are done
+            limit.begin_stage("coarse", now.done, now.all, {});
+        else if (how.budget_seconds)
+            limit.begin_stage("exact", now.done, now.all, now.left);
+        else
+            limit.expect(now.all - now.resumed);
+        if (first && now.resumed > 0)
+            fmt::print(stderr, "{} of {} configurations are in {} already\n", now.resumed, now.all,
+                       how.join.empty() ? how.journal.string() : "the shards' journals");
+    };
     const analysis::Tuned tuned = [&] {
         try {
             return analysis::tune(space, profile, how);
@@ -195,8 +213,7 @@ void tune(const Options& options) {
     if (!options.output.empty())
         write_text_file(options.output, content_of(options, ranked), Overwrite::yes);
     if (ranking.order.empty() && !tuned.stopped) {
-        std::error_code none;
-        if (!options.output.empty()) fs::remove(how.journal, none);
+        remove_journal(options);
         throw InputError(fmt::format("no configuration can be predicted; the first: {}",
                                      tuned.rows.front().refusal));
     }
@@ -204,8 +221,7 @@ void tune(const Options& options) {
     if (!options.plot.empty() && !ranking.order.empty())
         report::write_plot(options.plot, report::tuned_plot(ranked), options.force);
     if (tuned.stopped) limit.require_time();
-    std::error_code none;
-    if (!options.output.empty()) fs::remove(how.journal, none);
+    remove_journal(options);
 }
 
 void add_tune_options(const Command& command, const std::shared_ptr<Options>& options) {
@@ -249,6 +265,12 @@ void add_tune_options(const Command& command, const std::shared_ptr<Options>& op
         .type_name("N");
     command.add_option("--seed", options->seed, "Of the order and the draw (default: 1)")
         .type_name("N");
+    command
+        .add_option("--shard", options->shard,
+                    "Only part I of N, such as 2/8, on as many machines; each part is random")
+        .type_name("I/N");
+    command.add_option("--join", options->join, "Output files of shards: all that they did")
+        .type_name("FILE");
     command
         .add_option("--model", options->models, "Models, separated by commas; the first one ranks")
         .delimiter(',')

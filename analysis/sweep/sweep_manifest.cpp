@@ -67,15 +67,6 @@ SweepColumn column_of(const Document& document, const DocumentNode& node) {
 
 }  // namespace
 
-std::int64_t SweepShard::first_row(std::int64_t rows) const {
-    __extension__ using Wide = __int128;
-    return static_cast<std::int64_t>(static_cast<Wide>(rows) * (number - 1) / count);
-}
-
-std::int64_t SweepShard::end_row(std::int64_t rows) const {
-    return SweepShard{number + 1, count}.first_row(rows);
-}
-
 fs::path manifest_path(const fs::path& output) { return output.string() + ".sweep.json"; }
 
 void write_manifest(const SweepManifest& m, const fs::path& output) {

@@ -9,17 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/shard.h"
+
 namespace occupipe::analysis {
-
-// Shard i of n has the rows from ⌊rows·(i−1)/n⌋ up to, not including, ⌊rows·i/n⌋: shards one after
-// the other are the whole.
-struct SweepShard {
-    std::int64_t number = 1;
-    std::int64_t count = 1;
-
-    std::int64_t first_row(std::int64_t rows) const;
-    std::int64_t end_row(std::int64_t rows) const;
-};
 
 enum class ColumnType : std::uint8_t {
     whole,   // int64
@@ -47,7 +39,7 @@ struct SweepOrigin {
 
 struct SweepManifest {
     std::string made_of;
-    SweepShard shard;
+    Shard shard;
     std::int64_t first = 0, end = 0, all = 0;  // rows
     bool complete = false;
     std::int64_t refused = 0;  // of the rows, once they are complete

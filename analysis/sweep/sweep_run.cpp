@@ -225,8 +225,8 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
     refuse_parquet(run.output);
     SweepManifest part{.made_of = sweep.made_of(),
                        .shard = run.shard,
-                       .first = run.shard.first_row(sweep.rows()),
-                       .end = run.shard.end_row(sweep.rows()),
+                       .first = run.shard.first(sweep.rows()),
+                       .end = run.shard.end(sweep.rows()),
                        .all = sweep.rows(),
                        .origin = sweep.origin()};
     const bool fresh = !fs::exists(run.output);

@@ -27,7 +27,7 @@ struct SweepProgress {
 
 struct SweepRun {
     std::filesystem::path output;
-    SweepShard shard;
+    Shard shard;
     unsigned threads = 0;  // 0: one per core
     bool force = false;    // what another sweep left is replaced
     const std::atomic<bool>* stop = nullptr;

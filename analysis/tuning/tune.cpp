@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -78,14 +79,21 @@ public:
                       .cache = options.cache,
                       .stop = [this] { return asked_to_stop() || spent(); }}) {}
 
-    // Takes what the journal has of these numbers, and drops it from them. Coarse rows count with a
-    // budget alone.
+    // Takes what the journals have of these numbers, and drops it from them. Coarse rows count with
+    // a budget alone, of which those of other shards have spent nothing.
     void resume(const std::string& made_of, std::vector<std::uint64_t>& numbers) {
-        if (options_.journal.empty()) return;
-        journal_.emplace(options_.journal, made_of, tuned_.models, options_.force);
+        std::vector<TunedConfiguration> rows;
+        for (const auto& shard : options_.join)
+            std::ranges::move(read_tune_journal(shard, made_of, tuned_.models),
+                              std::back_inserter(rows));
+        for (TunedConfiguration& row : rows) row.spent.reset();
+        if (!options_.journal.empty()) {
+            journal_.emplace(options_.journal, made_of, tuned_.models, options_.force);
+            std::ranges::move(journal_->take_rows(), std::back_inserter(rows));
+        }
         const std::set<std::uint64_t> asked(numbers.begin(), numbers.end());
         std::map<std::uint64_t, TunedConfiguration> done;
-        for (TunedConfiguration& row : journal_->take_rows()) {
+        for (TunedConfiguration& row : rows) {
             if (row.number >= tuned_.combinations) continue;
             if (row.stage == Stage::coarse && !options_.budget_seconds) continue;
             before_ = std::max(before_, row.spent.value_or(0));
@@ -96,7 +104,7 @@ public:
             if (fresh) continue;
             if (row.stage == Stage::exact)
                 place->second = std::move(row);
-            else
+            else if (place->second.stage == Stage::coarse)
                 place->second.at_limit = row.at_limit;
         }
         std::erase_if(numbers, [&](std::uint64_t number) { return done.contains(number); });
@@ -279,6 +287,12 @@ Tuned tune(const TuningSpace& space, const GpuProfile& profile, const TuneOption
     std::size_t first = 0;
     numbers = chosen(space, std::move(numbers), options, first);
     const std::set<std::uint64_t> before_others(numbers.begin(), numbers.begin() + first);
+    const auto all = static_cast<std::int64_t>(numbers.size());
+    numbers.resize(options.shard.end(all));
+    numbers.erase(numbers.begin(), numbers.begin() + options.shard.first(all));
+    if (numbers.empty())
+        throw InputError(fmt::format("--shard {}/{}: the space has {} configurations",
+                                     options.shard.number, options.shard.count, all));
     tuned.asked = numbers.size();
     run.resume(made_of(space, profile, options), numbers);
     run.predict(numbers, options.budget_seconds ? Stage::coarse : Stage::exact);

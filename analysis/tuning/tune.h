@@ -16,6 +16,7 @@
 #include "analysis/tuning/space.h"
 #include "analysis/tuning/stages.h"
 #include "core/gpu_profile.h"
+#include "core/shard.h"
 
 namespace occupipe::analysis {
 
@@ -42,6 +43,9 @@ struct TuneOptions {
     std::uint64_t seed = 1;                 // of the order, and so of the draw
     // These configurations come first, whatever the draw is.
     std::vector<Configuration> first = {};
+    Shard shard = {};  // this part of them alone
+    // Journals of shards whose configurations need not be predicted again.
+    std::vector<std::filesystem::path> join = {};
     CodeCache* cache = nullptr;
     unsigned threads = 0;                // of this machine; 0: one per core
     std::filesystem::path journal = {};  // empty: none
@@ -56,7 +60,7 @@ struct Tuned {
     std::vector<const Model*> models;
     std::uint64_t combinations = 0;        // of all values
     std::size_t of_space = 0;              // that no condition excludes
-    std::size_t asked = 0;                 // of these: all, or a draw
+    std::size_t asked = 0;                 // of these: all, a draw, or a shard of them
     std::vector<TunedConfiguration> rows;  // that are done, by number
     bool stopped = false;                  // before all that were asked for were done
     std::optional<CoarseScale> scale;      // with a budget

@@ -104,6 +104,38 @@ TunedConfiguration parse_tuned_line(const std::string& line,
     return row;
 }
 
+namespace {
+
+// Rows of a journal's text behind its first line, up to the first line that is not whole; where
+// that begins.
+std::size_t read_rows(const std::string& text, std::size_t begin,
+                      const std::vector<const Model*>& models,
+                      std::vector<TunedConfiguration>& rows) {
+    for (std::size_t end = text.find('\n', begin); end != text.npos; end = text.find('\n', begin)) {
+        try {
+            rows.push_back(parse_tuned_line(text.substr(begin, end - begin), models));
+        } catch (const InputError&) {
+            break;
+        }
+        begin = end + 1;
+    }
+    return begin;
+}
+
+constexpr const char* of_another = "is of another space, profile, change, model, limit or program";
+
+}  // namespace
+
+std::vector<TunedConfiguration> read_tune_journal(const std::filesystem::path& path,
+                                                  const std::string& made_of,
+                                                  const std::vector<const Model*>& models) {
+    const std::string head = first_line(made_of), text = read_text_file(path);
+    if (!text.starts_with(head)) throw InputError(fmt::format("{}: {}", path.string(), of_another));
+    std::vector<TunedConfiguration> rows;
+    read_rows(text, head.size(), models, rows);
+    return rows;
+}
+
 TuneJournal::TuneJournal(const std::filesystem::path& path, const std::string& made_of,
                          const std::vector<const Model*>& models, bool force)
     : file_(path, "tune"), models_(models) {
@@ -113,22 +145,10 @@ TuneJournal::TuneJournal(const std::filesystem::path& path, const std::string& m
     if (text.find('\n') == text.npos && head.starts_with(text)) text.clear();
     if (!text.empty() && !text.starts_with(head)) {
         if (!force)
-            throw InputError(
-                fmt::format("{}: is of another space, profile, change, model, limit or program; "
-                            "--force begins anew",
-                            path.string()));
+            throw InputError(fmt::format("{}: {}; --force begins anew", path.string(), of_another));
         text.clear();
     }
-    std::size_t whole = text.empty() ? 0 : head.size();
-    for (std::size_t end = text.find('\n', whole); whole > 0 && end != text.npos;
-         end = text.find('\n', whole)) {
-        try {
-            rows_.push_back(parse_tuned_line(text.substr(whole, end - whole), models));
-        } catch (const InputError&) {
-            break;
-        }
-        whole = end + 1;
-    }
+    const std::size_t whole = text.empty() ? 0 : read_rows(text, head.size(), models, rows_);
     file_.cut(static_cast<std::int64_t>(whole));
     if (whole == 0) file_.append(head);
 }

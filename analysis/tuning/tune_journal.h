@@ -19,6 +19,12 @@ std::string tuned_line(const TunedConfiguration& row, const std::vector<const Mo
 TunedConfiguration parse_tuned_line(const std::string& line,
                                     const std::vector<const Model*>& models);
 
+// Of a journal that is complete, or that another machine still writes: what it has up to the first
+// line that is not whole. Throws InputError where there is none or it is of something else.
+std::vector<TunedConfiguration> read_tune_journal(const std::filesystem::path& path,
+                                                  const std::string& made_of,
+                                                  const std::vector<const Model*>& models);
+
 class TuneJournal {
 public:
     // Takes what is there up to the first line that is not whole, which is cut off. `made_of`:

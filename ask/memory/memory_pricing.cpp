@@ -422,12 +422,16 @@ private:
         return row->latency->source.value_or(row->source) == Source::measured ? 0.11 : 0;
     }
 
-    // From 0, the requests of a group's warps lie side by side, to 1, each in a place of its own.
+    // Up to 1: the requests of a group's warps are each in a place of its own. Where words lie side
+    // by side, eight warps share a place; a group of fewer has one of its own, which does not tell
+    // that its neighbours are far away.
     double apart(const MemoryUse& use) const {
+        constexpr double shared = 1.0 / 8;
         const std::optional<Launch>& launch = result_.kernel.launch;
-        const double least = launch ? 1.0 / launch->group_warps : 0;  // all in one place
-        if (!use.group_places || least == 1) return 0;  // one warp tells nothing of the others
-        return std::clamp((*use.group_places - least) / (1 - least), 0.0, 1.0);
+        const double least = launch ? std::max(shared, 1.0 / launch->group_warps) : shared;
+        if (!use.group_places) return 0;
+        if (least == 1) return shared;
+        return std::min(1.0, shared + (1 - shared) * (*use.group_places - least) / (1 - least));
     }
 
     // Shares of the requests to DRAM, from the fastest to the slowest. They scatter by 21 % of Λ

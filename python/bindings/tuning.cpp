@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A search space: every configuration, or a sample, predicted on all cores.
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/pair.h>
 
 #include <atomic>
 #include <filesystem>
@@ -30,6 +31,8 @@ struct TuneRequest {
     std::optional<std::string> measured;
     std::optional<double> budget;  // seconds
     std::string journal;
+    Shard shard;
+    std::vector<std::string> join;  // journals
     unsigned threads = 0;
 };
 
@@ -71,6 +74,8 @@ TunedSpace tune_space(const TuneRequest& request) {
         options.cache = &cache;
         options.threads = request.threads;
         options.journal = request.journal;
+        options.shard = request.shard;
+        options.join.assign(request.join.begin(), request.join.end());
         options.stop = [&] { return stop.load(); };
         made.tuned = analysis::tune(made.space, request.profile, options);
         made.ranking = analysis::ranked(made.tuned, measured.runs, request.top);
@@ -149,13 +154,29 @@ void bind_tuning(nb::module_& module) {
         [](const std::string& space, const GpuProfile& profile,
            const std::vector<std::string>& models, std::optional<std::int64_t> draws,
            std::uint64_t seed, std::size_t top, const std::optional<std::string>& measured,
-           std::optional<double> budget, const std::string& journal, unsigned threads) {
-            return tune_space(
-                {space, profile, models, draws, seed, top, measured, budget, journal, threads});
+           std::optional<double> budget, const std::string& journal,
+           std::pair<std::int64_t, std::int64_t> shard, const std::vector<std::string>& join,
+           unsigned threads) {
+            if (shard.first < 1 || shard.first > shard.second)
+                throw InputError({}, {}, "shard",
+                                 "is (number, count), with a number from 1 to count");
+            return tune_space({space,
+                               profile,
+                               models,
+                               draws,
+                               seed,
+                               top,
+                               measured,
+                               budget,
+                               journal,
+                               {shard.first, shard.second},
+                               join,
+                               threads});
         },
         nb::arg("space"), nb::arg("profile"), nb::arg("models"), nb::arg("draws").none(),
         nb::arg("seed"), nb::arg("top"), nb::arg("measured").none(), nb::arg("budget").none(),
-        nb::arg("journal"), nb::arg("threads"), "occupipe.tune() without the table.");
+        nb::arg("journal"), nb::arg("shard"), nb::arg("join"), nb::arg("threads"),
+        "occupipe.tune() without the table.");
 }
 
 }  // namespace occupipe::python

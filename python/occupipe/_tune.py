@@ -91,6 +91,8 @@ def tune(
     measured: Optional[Path] = None,
     budget: Optional[float] = None,
     journal: Optional[Path] = None,
+    shard: tuple[int, int] = (1, 1),
+    join: Sequence[Path] = (),
     threads: int = 0,
 ) -> Tuned:
     """Every configuration of a search space, predicted and ranked as ``occupipe tune`` does.
@@ -113,6 +115,11 @@ def tune(
         those that may be the best ahead of others. None: all exactly.
     journal
         A file that keeps what is done: the same call goes on with it.
+    shard
+        (2, 8): the second of eight parts alone, for as many processes or machines, each with a
+        ``journal`` of its own: a call that any pool of :mod:`concurrent.futures` can map over.
+    join
+        Journals of shards: what they did is not predicted again.
     threads
         Of this machine; 0: one per core. The result does not depend on it.
 
@@ -129,6 +136,8 @@ def tune(
         None if measured is None else os.fspath(measured),
         budget,
         "" if journal is None else os.fspath(journal),
+        tuple(shard),
+        [os.fspath(one) for one in join],
         threads,
     )
     rows = []

@@ -130,7 +130,7 @@ TEST(MemoryPricing, PlacesFarApartInDramTakeLonger) {
     EXPECT_NEAR(std::sqrt(square - mean * mean) / mean, 0.21, 0.02);
 }
 
-// Two warps whose words lie in one KiB are as near as can be; one alone does not tell.
+// Eight warps share a KiB where words lie side by side; two or one are taken to be no farther.
 TEST(MemoryPricing, PlacesOfAGroupAreComparedWithOneForAll) {
     const auto latency = [](int warps, const std::string& group_places) {
         Kernel kernel = kernel_of(
@@ -141,10 +141,12 @@ TEST(MemoryPricing, PlacesOfAGroupAreComparedWithOneForAll) {
         return price_of(price_memory(kernel, with_rows(), MemoryPricing::per_access, small))
             .latency;
     };
-    EXPECT_DOUBLE_EQ(latency(1, "1"), 500);
-    EXPECT_DOUBLE_EQ(latency(2, "0.5"), 500);
-    EXPECT_DOUBLE_EQ(latency(2, "1"), 500 * 1.11);
-    EXPECT_DOUBLE_EQ(latency(4, "0.625"), 500 * (1 + 0.11 / 2));
+    const double near = 500 * (1 + 0.11 / 8), far = 500 * 1.11;
+    EXPECT_DOUBLE_EQ(latency(1, "1"), near);
+    EXPECT_DOUBLE_EQ(latency(2, "0.5"), near);
+    EXPECT_DOUBLE_EQ(latency(2, "1"), far);
+    EXPECT_DOUBLE_EQ(latency(4, "0.625"), (near + far) / 2);
+    EXPECT_DOUBLE_EQ(latency(16, "0.125"), near);
 }
 
 // One access of each level: together they take what the busiest level does.
