@@ -21,6 +21,10 @@ occupipe_python_test(Types types_test.py)
 occupipe_python_test(Documents documents_test.py)
 occupipe_python_test(Schemas schemas_test.py)
 
+# Skipped where the environment has no Kernel Tuner.
+occupipe_python_test(KernelTuner kernel_tuner_test.py)
+set_tests_properties(Python.KernelTuner PROPERTIES LABELS full)
+
 # The wheel, built and installed as a user does it.
 occupipe_python_test(Wheel wheel_test.py)
 set_tests_properties(Python.Wheel PROPERTIES LABELS full TIMEOUT 3600)

@@ -136,7 +136,7 @@ def tune(
         None if measured is None else os.fspath(measured),
         budget,
         "" if journal is None else os.fspath(journal),
-        tuple(shard),
+        (shard[0], shard[1]),
         [os.fspath(one) for one in join],
         threads,
     )

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Search spaces: what the program ranks, of recorded code (no compiler)."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import occupipe
+import occupipe.kernel_tuner
 
 GPU = "rtx-2080-ti"  # of the shelf, with instructions of sm_75
 
@@ -84,3 +87,33 @@ def test_bad_input_is_named(space):
     with pytest.raises(occupipe.InputError) as raised:
         occupipe.tune(space, GPU)
     assert raised.value.line == 1 and raised.value.key == "source"
+
+
+def test_shards_are_the_whole(space, tmp_path):
+    whole = occupipe.tune(space, GPU)
+    journals = [tmp_path / f"{i}.journal" for i in (1, 2, 3)]
+    parts = [occupipe.tune(space, GPU, shard=(i, 3), journal=journals[i - 1]) for i in (1, 2, 3)]
+    assert sum(len(one.configurations) for one in parts) == len(whole.configurations)
+    assert occupipe.tune(space, GPU, join=journals).configurations == whole.configurations
+    assert occupipe.tune(space, GPU, join=journals[:1]).configurations == whole.configurations
+    with pytest.raises(occupipe.InputError, match="shard"):
+        occupipe.tune(space, GPU, shard=(4, 3))
+
+
+def test_order_for_kernel_tuner(space):
+    tuned = occupipe.tune(space, GPU, top=2)
+    values = {"groups": [4, 8, 16], "block": [64, 128, 256, 2048]}
+    every = [(groups, block) for groups in values["groups"] for block in values["block"] if block * groups >= 512]
+    order = occupipe.kernel_tuner.PredictedOrder(tuned).order(SimpleNamespace(tune_params=values, list=every))
+    assert sorted(order) == sorted(every)
+    pairs = lambda some: [(one.tunables["groups"], one.tunables["block"]) for one in some]  # noqa: E731
+    assert order[:2] == pairs(tuned.top)
+    ranked = pairs(one for one in tuned.configurations if one.rank is not None and not one.to_measure)
+    assert order[2 : 2 + len(ranked)] == ranked
+    assert {one[0] for one in order[2 + len(ranked) : -2]} == {16}  # not in the ranked space
+    assert {one[1] for one in order[-2:]} == {2048}  # refused
+    with pytest.raises(occupipe.InputError, match="no tunable 'bx'"):
+        occupipe.kernel_tuner.PredictedOrder(tuned).order(SimpleNamespace(tune_params={"bx": [1]}, list=[(1,)]))
+    with pytest.raises(occupipe.InputError, match="in common"):
+        other = {"block": [32], "groups": [1]}
+        occupipe.kernel_tuner.PredictedOrder(tuned).order(SimpleNamespace(tune_params=other, list=[(32, 1)]))
