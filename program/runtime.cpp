@@ -363,20 +363,30 @@ void Runtime::touched_by_copy(const void* to, std::size_t size) {
         history_.touched(address, size, size);
 }
 
-std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& lines,
+std::vector<TouchedRange> Runtime::ranges_of(std::vector<std::uint64_t> lines,
                                              double lines_each) const {
-    std::map<std::uint64_t, double> bytes;  // by allocation
-    for (const std::uint64_t line : lines)
-        if (const Allocation* const of = allocation(line * extract::line_bytes))
-            bytes[of->address] += lines_each * extract::line_bytes;
+    constexpr double most_lines_apart = 64;  // of one range, where each line was looked at
+    constexpr std::size_t most_ranges = 4096;
+    const auto gap = static_cast<std::uint64_t>(most_lines_apart * lines_each);
+    std::ranges::sort(lines);
     std::vector<TouchedRange> ranges;
-    for (const auto& [address, count] : bytes) {
-        const Allocation& of = allocations_.at(address);
-        ranges.push_back(
-            {.begin = address,
-             .size = of.size,
-             .bytes = static_cast<std::uint64_t>(std::min(count, static_cast<double>(of.size))),
-             .kind = of.kind});
+    const Allocation* of = nullptr;
+    double count = 0;
+    std::uint64_t last = 0;
+    for (const std::uint64_t line : lines) {
+        const std::uint64_t address = line * extract::line_bytes;
+        const bool within = of != nullptr && address < of->address + of->size;
+        if (!within) of = allocation(address);
+        if (of == nullptr) continue;
+        if (!within || (line - last > gap && ranges.size() < most_ranges)) {
+            ranges.push_back({.begin = std::max(address, of->address), .kind = of->kind});
+            count = 0;
+        }
+        last = line;
+        TouchedRange& range = ranges.back();
+        range.size = std::min(address + extract::line_bytes, of->address + of->size) - range.begin;
+        count += lines_each * extract::line_bytes;
+        range.bytes = static_cast<std::uint64_t>(std::min(count, static_cast<double>(range.size)));
     }
     return ranges;
 }

@@ -82,7 +82,7 @@ struct CallConfiguration {
 
 enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
 
-// A launch referred to so many bytes of a range.
+// A launch referred to so many bytes of a range, of one allocation.
 struct TouchedRange {
     std::uint64_t begin = 0, size = 0, bytes = 0;
     MemoryKind kind = MemoryKind::device;
@@ -192,9 +192,8 @@ private:
     void note(const std::string& text);
     // What of a launch's memory takes longer on a GPU than predictions say.
     void note_unpriced(const std::vector<TouchedRange>& ranges);
-    // What a launch refers to of each allocation.
-    std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines,
-                                        double lines_each) const;
+    // What a launch refers to, of whose lines one in so many is known.
+    std::vector<TouchedRange> ranges_of(std::vector<std::uint64_t> lines, double lines_each) const;
     double cached_share(const std::vector<TouchedRange>& ranges) const;
 
     std::recursive_mutex mutex_;

@@ -264,8 +264,8 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     }
     for (const TouchedRange& one : known.touched) {
         const Allocation* const still = allocation(one.begin);
-        if (still == nullptr || still->address != one.begin || still->size != one.size) continue;
-        // Which part it is of a large one is not known: that stays as it was.
+        if (still == nullptr || one.begin + one.size > still->address + still->size) continue;
+        // Which part it is of one that is far larger is not known: that stays as it was.
         if (one.kind == MemoryKind::device && one.bytes >= one.size / 2)
             history_.touched(one.begin, one.size, one.bytes);
     }

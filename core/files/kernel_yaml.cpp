@@ -25,6 +25,8 @@ public:
 
     Kernel read() const {
         const DocumentNode& root = document_.root();
+        if (const DocumentNode* const launches = Document::find(root, "occupipe_launches"))
+            document_.fail(*launches, "is a launch file and no kernel: --launch takes it");
         const DocumentNode& format = document_.required(root, "format");
         if (document_.text(format) != kernel_format) {
             document_.fail(format, fmt::format("unknown format '{}'; expected {}", format.text,

@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "core/files/files.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 
@@ -99,6 +101,21 @@ TEST(ProgramWalk, IsAsItIsWritten) {
     EXPECT_THAT(told.out, HasSubstr("cudaMemcpy: an illegal memory access was encountered"));
     EXPECT_THAT(told.err, HasSubstr("(heat.cu:27), group (0,7,0), thread (1,7,0): reads 4 bytes"));
     EXPECT_THAT(told.err, HasSubstr("4 bytes behind the end of buffer"));
+}
+
+TEST(ProgramRepeats, AreAsTheLaunchWhoseCachesWereAlike) {
+    const std::string& path = compiled().path("repeats", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const test::TemporaryFolder folder;
+    const ProgramRun made = run(path, {}, {"-o", (folder.path / "out").string()});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    const auto kernels =
+        nlohmann::json::parse(read_text_file(folder.path / "out" / "launches.json"))["kernels"];
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0]["launches"], 4);
+    EXPECT_EQ(kernels[0]["predicted_launches"], 2);
+    // The last prediction's: all that it reads is in L2.
+    EXPECT_EQ(kernels[0]["predictions"][0]["dram_bytes_each"], 0);
 }
 
 struct Fault {
