@@ -33,15 +33,22 @@ void tell(std::vector<KernelItem>& items, const UseOf& use_of) {
 
 void tell(const KernelIn& in, const std::vector<bool>& passes, const extract::MemoryReuse& reuse,
           Kernel& kernel) {
-    std::map<std::uint32_t, std::optional<MemoryUse>> uses;  // by instruction of the code
+    using extract::Executions;
+    // By instruction of the code.
+    std::map<std::pair<std::uint32_t, Executions>, std::optional<MemoryUse>> uses;
     for (std::size_t i = 0; i < kernel.warps.size(); ++i) {
         const auto& nodes = in.extracted.nodes[i];
         tell(kernel.warps[i].instructions, [&](const std::string& id) -> std::optional<MemoryUse> {
             const auto found = nodes.find(id);
             if (found == nodes.end()) return std::nullopt;  // a barrier of a warp that has left
             const extract::StreamInstruction what = found->second;
-            const auto [use, fresh] = uses.try_emplace(what.code);
-            if (fresh) use->second = extract::memory_use(*in.memory, reuse, passes, what.code);
+            const bool apart = !in.first_apart.empty() && in.first_apart[what.code];
+            const Executions executions = !apart       ? Executions::all
+                                          : what.first ? Executions::first
+                                                       : Executions::later;
+            const auto [use, fresh] = uses.try_emplace({what.code, executions});
+            if (fresh)
+                use->second = extract::memory_use(*in.memory, reuse, passes, what.code, executions);
             if (use->second && what.active == 0) return MemoryUse{};  // it asks for nothing
             return use->second;
         });

@@ -448,8 +448,15 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
 
 KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
     KernelIn in = std::move(executed.in);
+    extract::StreamObserver::Streams streams = in.streams;
+    // Without barriers, what a warp waits for adds up, whichever execution it is.
+    if (in.memory && std::ranges::count(extract::barriers_of(*in.code), true) > 0) {
+        in.first_apart = extract::first_is_new(*in.memory);
+        if (std::ranges::count(in.first_apart, true) > 0)
+            extract::mark_first(streams, in.first_apart);
+    }
     in.extracted = extract::extract_kernel(
-        extract::readable_name(executed.kernel->name), in.streams, *executed.kernel, *in.code,
+        extract::readable_name(executed.kernel->name), streams, *executed.kernel, *in.code,
         extract::names_known_to(options.known), options.classes, executed.runs);
     in.extracted.kernel.order = Order::in_order;
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,

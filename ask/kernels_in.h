@@ -95,8 +95,11 @@ struct KernelIn {
     // Of these first groups; others that were executed stand for themselves alone.
     std::uint64_t memory_groups = extract::every_group;
     extract::EarlierReferences earlier;  // before the launch
-    std::uint64_t executed_groups = 0;   // whose counts `execution` and `memory` sum up
-    Notes assumptions;                   // what the prediction does not see or takes for granted
+    // By instruction of the code: loads whose first execution by a warp finds other levels than the
+    // later ones, and is told from them.
+    std::vector<bool> first_apart;
+    std::uint64_t executed_groups = 0;  // whose counts `execution` and `memory` sum up
+    Notes assumptions;                  // what the prediction does not see or takes for granted
     // Where what is predicted executes much less or more than the launch did; a sentence each.
     std::vector<std::string> warnings;
 

@@ -19,6 +19,7 @@ namespace occupipe::extract {
 struct StreamInstruction {
     std::uint32_t code = 0;    // index in the kernel's code
     std::uint32_t active = 0;  // lanes that were active and whose guard held
+    bool first = false;  // the warp's first execution of it, where that is told (mark_first())
 
     auto operator<=>(const StreamInstruction&) const = default;
 };

@@ -14,7 +14,9 @@ struct LineReference {
     std::uint32_t clock = 0;  // see MemoryTrace
     std::uint32_t what = 0;   // site, sectors, and whether it goes on
 
-    // A site is an instruction * 4 + space, below 2^27; bit s of `sectors` is sector s.
+    // A site is an instruction * 4 + space, for what a warp executes for the first time behind
+    // those of all instructions (MemoryTrace::first_sites()), below 2^27; bit s of `sectors` is
+    // sector s.
     static std::uint32_t what_of(std::uint32_t site, std::uint32_t sectors) {
         return site << 4 | sectors;
     }

@@ -69,7 +69,9 @@ public:
         site.kind = access.kind;
         const RequestLines touched(access);
         add_request(site.counts, access, touched, sites.patterns[instruction]);
-        if (access.space == isa::Space::global) add_places(number, warp, touched);
+        const bool first = is_first(number, warp);
+        if (first && access.space == isa::Space::global) add_places(number, touched);
+        const std::size_t told = number + (first ? trace_.first_sites() : 0);
         const std::uint64_t own = access.space == isa::Space::local
                                       ? local_line | std::uint64_t{warp} << local_warp_shift
                                       : 0;
@@ -81,7 +83,7 @@ public:
             lines_.push_back(line);
             references_.push_back(
                 {.clock = one.clock,
-                 .what = LineReference::what_of(static_cast<std::uint32_t>(number), sectors)});
+                 .what = LineReference::what_of(static_cast<std::uint32_t>(told), sectors)});
             issues_.push_back({.warp = warp, .step = one.steps - 1});
         }
     }
@@ -126,11 +128,16 @@ private:
         bool waits = false;        // at the last of them
     };
 
-    void add_places(std::size_t number, std::uint32_t warp, const RequestLines& touched) {
+    bool is_first(std::size_t number, std::uint32_t warp) {
         constexpr std::uint32_t most_warps = 64;
+        std::uint64_t& seen = sites.places[number].warps;
+        if (warp >= most_warps || (seen >> warp & 1) != 0) return false;
+        seen |= std::uint64_t{1} << warp;
+        return true;
+    }
+
+    void add_places(std::size_t number, const RequestLines& touched) {
         Places& seen = sites.places[number];
-        if (warp >= most_warps || (seen.warps >> warp & 1) != 0) return;
-        seen.warps |= std::uint64_t{1} << warp;
         SiteCounts& site = sites.counts[number];
         ++site.first_requests;
         std::uint64_t last = ~std::uint64_t{0};
@@ -303,7 +310,9 @@ std::size_t thread_count(unsigned threads) {
 std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
                                const std::vector<bool>& passes_first_level) {
     std::vector<SiteKind> kinds;
-    for (std::size_t site = 0; site < trace.sites().size(); ++site) {
+    const std::size_t sites = trace.first_sites();
+    for (std::size_t told = 0; told < 2 * sites; ++told) {
+        const std::size_t site = told % sites;
         const isa::AccessKind kind = trace.sites()[site].kind;
         const bool stores = kind == isa::AccessKind::store;
         const bool atomic = kind == isa::AccessKind::atomic;
@@ -428,7 +437,8 @@ void find_hottest(const MemoryTrace& trace, const std::vector<SiteKind>& kinds,
             if (!kind.reads || !kind.writes) continue;
             for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector) {
                 if ((one.sectors() >> sector & 1) == 0) continue;
-                Asked& asked = sectors[one.site()][one.line * sectors_per_line + sector];
+                Asked& asked =
+                    sectors[one.site() % trace.first_sites()][one.line * sectors_per_line + sector];
                 asked.by_several =
                     asked.by_several || (asked.requests > 0 && asked.group != group.group);
                 asked.group = group.group;
@@ -578,7 +588,7 @@ Reuse whole_requests(const ReuseCounts& requests, const Reuse& sectors, const Si
 
 std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse& reuse,
                                     const std::vector<bool>& passes_first_level,
-                                    std::size_t instruction) {
+                                    std::size_t instruction, Executions executions) {
     const auto mean = [](std::uint64_t sum, std::uint64_t requests) {
         return static_cast<double>(sum) / static_cast<double>(requests);
     };
@@ -592,7 +602,8 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         const SiteCounts& counts = trace.sites()[site];
         if (counts.counts.requests == 0) continue;
         moved += counts.counts;
-        found += reuse.sites[site];
+        if (executions != Executions::first) found += reuse.sites[site];
+        if (executions != Executions::later) found += reuse.sites[site + trace.first_sites()];
         const bool stores = counts.kind == isa::AccessKind::store;
         const bool atomic = counts.kind == isa::AccessKind::atomic;
         reads = reads || !stores;
@@ -640,6 +651,37 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
     if (!bytes) return std::nullopt;
     use.bytes = *bytes;
     return use;
+}
+
+std::vector<bool> first_is_new(const MemoryTrace& trace) {
+    constexpr std::size_t most_groups = 8;
+    constexpr double much = 0.5;
+    const std::uint32_t sites = trace.first_sites();
+    struct Asked {
+        std::uint64_t sectors = 0, fresh = 0;
+        double share() const {
+            return static_cast<double>(fresh) /
+                   static_cast<double>(std::max<std::uint64_t>(1, sectors));
+        }
+    };
+    std::vector<Asked> asked(2 * std::size_t{sites});
+    const std::vector<GroupTrace>& groups = trace.groups();
+    const std::size_t step = (groups.size() + most_groups - 1) / most_groups;
+    for (std::size_t i = 0; i < groups.size(); i += step) {
+        std::unordered_map<std::uint64_t, std::uint32_t> lines;  // sectors that were asked for
+        for (const LineReference& one : groups[i].references) {
+            std::uint32_t& seen = lines[is_local(one) ? local_line | one.line : one.line];
+            asked[one.site()].sectors += count_of(one.sectors());
+            asked[one.site()].fresh += count_of(one.sectors() & ~seen);
+            seen |= one.sectors();
+        }
+    }
+    std::vector<bool> result(sites / spaces);
+    for (std::size_t site = 0; site < sites; ++site)
+        if (trace.sites()[site].kind == isa::AccessKind::load && asked[site].sectors > 0 &&
+            asked[site + sites].share() > asked[site].share() + much)
+            result[site / spaces] = true;
+    return result;
 }
 
 std::vector<bool> barriers_of(const std::vector<isa::Instruction>& code) {

@@ -47,7 +47,10 @@ public:
     void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override;
 
     // After the launch; they do not depend on the number of threads.
-    const std::vector<SiteCounts>& sites() const { return sites_; }  // by site
+    // By site, of first and later executions together.
+    const std::vector<SiteCounts>& sites() const { return sites_; }
+    // The site of a warp's first execution of an instruction is behind that of the others.
+    std::uint32_t first_sites() const { return static_cast<std::uint32_t>(sites_.size()); }
     // Of all requests of a kind.
     MemoryCounts counts_of(isa::Space space, isa::AccessKind kind) const;
     const std::vector<GroupTrace>& groups() const { return groups_; }  // by number
@@ -112,7 +115,7 @@ struct SiteReuse {
 // Second level: everything, hits in the first level included.
 inline constexpr std::uint64_t every_group = ~std::uint64_t{0};
 struct MemoryReuse {
-    std::vector<SiteReuse> sites;  // by site
+    std::vector<SiteReuse> sites;  // by site, those of first executions behind the others
     std::uint64_t lines = 0;       // different ones, of those looked at
 };
 // So many bytes the device referred to between its last reference to this line of global memory
@@ -140,9 +143,16 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
                          std::uint64_t groups = every_group);
 
 // What the kernel file says of an instruction: means over its requests. Absent: it made none.
+// `executions`: whose reuse it is; how much is asked for is the mean of all.
+enum class Executions : std::uint8_t { all, first, later };
 std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse& reuse,
                                     const std::vector<bool>& passes_first_level,
-                                    std::size_t instruction);
+                                    std::size_t instruction,
+                                    Executions executions = Executions::all);
+
+// By instruction: loads that bring something new to their group where a warp executes them for the
+// first time, and find what the group has asked for where it executes them again.
+std::vector<bool> first_is_new(const MemoryTrace& trace);
 
 // By instruction of a kernel: barriers of the group; reads that pass the first level by (.cg,
 // volatile and stronger loads, cp.async of 16 bytes by the second level only, L1::no_allocate).

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -281,6 +282,26 @@ StreamObserver::Streams StreamObserver::streams() const {
         result.classes.push_back(std::move(next));
     }
     return result;
+}
+
+void mark_first(StreamObserver::Streams& streams, const std::vector<bool>& of) {
+    std::map<StreamInstruction, std::uint32_t> marked;  // those that are first
+    for (WarpClass& one : streams.classes) {
+        std::set<std::uint32_t> met;  // of the code
+        Folder folder;
+        unfold(one.stream, [&](std::uint32_t number) {
+            StreamInstruction what = streams.instructions[number];
+            if (of[what.code] && met.insert(what.code).second) {
+                what.first = true;
+                const auto [place, is_new] = marked.try_emplace(
+                    what, static_cast<std::uint32_t>(streams.instructions.size()));
+                if (is_new) streams.instructions.push_back(what);
+                number = place->second;
+            }
+            folder.add(number);
+        });
+        one.stream = folder.folded();
+    }
 }
 
 }  // namespace occupipe::extract

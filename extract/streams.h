@@ -116,4 +116,7 @@ private:
     mutable std::mutex mutex_;
 };
 
+// Tells each warp's first execution of these instructions of the code from its others.
+void mark_first(StreamObserver::Streams& streams, const std::vector<bool>& of);
+
 }  // namespace occupipe::extract

@@ -146,7 +146,8 @@ double found_in(const KernelIn& in, const IssueTimes& times, std::size_t lines,
             const extract::LineReference& one = group.references[i];
             const extract::Issue& by = group.issues[i];
             order.emplace_back(times.ticks[group.group / 3][by.warp][by.step], group.group,
-                               one.line, one.sectors(), one.site() / 4 == instruction);
+                               one.line, one.sectors(),
+                               one.site() % in.memory->first_sites() / 4 == instruction);
         }
     std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
         return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));

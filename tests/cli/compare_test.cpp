@@ -105,7 +105,8 @@ TEST_F(Compare, KnowsWhatTheProfileWasFittedToAndHoldsShapesOut) {
     const auto named = run_program({"compare", path("m.json"), "--hold-out",
                                     "fma.f32/group_warps:1/*", "--model", "pipeline", "--json"});
     ASSERT_EQ(named.exit_code, 0) << named.err;
-    for (const auto& point : nlohmann::json::parse(named.out)["points"])
+    const auto points = nlohmann::json::parse(named.out)["points"];
+    for (const auto& point : points)
         EXPECT_TRUE(point["name"].get<std::string>().starts_with("fma.f32/group_warps:1/"));
     for (const char* wrong : {"every:1", "every:x", "nothing*", "*"})
         EXPECT_EQ(run_program({"compare", path("m.json"), "--hold-out", wrong}).exit_code, 2)

@@ -425,6 +425,9 @@ TEST_F(Execute, PrintsWidthsByArgumentAndWideNumbers) {
 // NVRTC 13.0 takes the program with it on this text; another one may say what is wrong with it.
 TEST_F(Execute, SaysThatTheCompilerCrashed) {
     if (!program_has_nvrtc()) GTEST_SKIP() << "no NVRTC";
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer ends the compiler before it crashes";
+#endif
     const std::string text =
         written("crash.cu",
                 "extern \"C\" __global__ void k(int* out) {\n  __shared__ unsigned long long b;\n"

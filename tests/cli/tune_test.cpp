@@ -244,7 +244,8 @@ TEST(Tune, TunersFilesHoldWhatTheirReadersExpect) {
     EXPECT_EQ(cache["tune_params_keys"], Json({"bx", "tile", "spare"}));
     EXPECT_EQ(cache["cache"]["2048,1,0"]["time"], "InvalidConfig");
     EXPECT_EQ(cache["cache"]["32,3,1"]["time"], "CompilationFailedConfig");
-    for (const Json& one : files.json("ranked.json")["ranked"]) {
+    const Json ranked = files.json("ranked.json")["ranked"];
+    for (const Json& one : ranked) {
         const Json& of = one["configuration"];
         const std::string key =
             of["bx"].dump() + "," + of["tile"].dump() + "," + of["spare"].dump();

@@ -137,7 +137,8 @@ void check(const Watched& watched, const WarpClass& one, Protection& found) {
         uses.push_back(registers_of(instruction));
     std::int64_t cycle = 0;
     unfold(one.stream, [&](std::uint32_t number) {
-        const auto [code, active] = watched.streams.instructions[number];
+        const std::uint32_t code = watched.streams.instructions[number].code;
+        const std::uint32_t active = watched.streams.instructions[number].active;
         const isa::Instruction& instruction = watched.code[code];
         for (auto& [name, all] : writers) {
             for (Writer& writer : all) {
@@ -325,6 +326,29 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ExtractKernels, testing::ValuesIn(launch_files
                                  name, [](unsigned char c) { return !std::isalnum(c); }, '_');
                              return name;
                          });
+
+// What stands in a loop is told apart for its first iteration alone.
+TEST(Streams, FirstExecutionsAreMarked) {
+    StreamObserver::Streams streams;
+    streams.instructions = {{.code = 4, .active = 32}, {.code = 5, .active = 32}};
+    const FoldedLoop loop{.count = 9, .body = {0U, 1U}};
+    streams.classes.push_back({.stream = {0U, loop}});
+    streams.classes.push_back({.stream = {1U}});
+    const std::size_t size = unfolded_size(streams.classes[0].stream);
+    std::vector<bool> of(6, false);
+    of[5] = true;
+    mark_first(streams, of);
+    std::vector<std::uint32_t> numbers;
+    unfold(streams.classes[0].stream, [&](std::uint32_t number) { numbers.push_back(number); });
+    ASSERT_EQ(numbers.size(), size);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const StreamInstruction what = streams.instructions[numbers[i]];
+        EXPECT_EQ(what.code, i > 0 && i % 2 == 0 ? 5U : 4U) << i;
+        EXPECT_EQ(what.first, i == 2) << i;
+    }
+    const auto alone = std::get<std::uint32_t>(streams.classes[1].stream.front());
+    EXPECT_TRUE(streams.instructions[alone].first);
+}
 
 }  // namespace
 }  // namespace occupipe::extract

@@ -177,6 +177,33 @@ TEST(MemoryTrace, TellsOfTheSectorThatMostAtomicOperationsGoTo) {
     }
 }
 
+// A block-wide reduction: of three rounds, the first reads what is new, the others what the group
+// has read. Another load reads something new in each round.
+TEST(MemoryTrace, TellsFirstExecutionsFromLaterOnes) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 4, 2, [](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            to.push_back(load(group * 1024 + warp * 128, 4));
+            to.push_back(load(mib + group * 1024 + round * 256 + warp * 128, 4, 1));
+            to.push_back({.instruction = barrier, .address = {}});
+        }
+    });
+    std::vector<bool> expected(instructions, false);
+    expected[0] = true;
+    EXPECT_EQ(first_is_new(trace), expected);
+    const MemoryReuse reuse = reuse_of(trace, four_cores, none_pass);
+    const auto found = [&](std::size_t instruction, Executions executions) {
+        const auto use = memory_use(trace, reuse, none_pass, instruction, executions);
+        EXPECT_EQ(use->sectors, 4);
+        return share_at(*use->core, mib);
+    };
+    EXPECT_EQ(found(0, Executions::first), 0);
+    EXPECT_EQ(found(0, Executions::later), 1);
+    EXPECT_DOUBLE_EQ(found(0, Executions::all), 2.0 / 3);
+    for (const Executions any : {Executions::first, Executions::later, Executions::all})
+        EXPECT_EQ(found(1, any), 0);
+}
+
 // Every eighth word: each sector is moved for one of its words.
 TEST(MemoryTrace, StrideTakesASectorPerLane) {
     MemoryTrace trace(only_barrier());

@@ -346,10 +346,10 @@ void MatrixUnit::multiply(State& state, const std::vector<Thread*>& lanes) {
     const auto known = std::ranges::find_if(remembered_, [&](const Remembered& last) {
         return last.text == text && last.a == a && last.b == b;
     });
-    const Matrix& added = known != remembered_.end()
-                              ? known->product
-                              : remember({a, b, text, product(a, b, shape, types, choice)});
-    accumulate(c, types[3], added, 8);
+    const auto fresh = [&]() -> const Matrix& {
+        return remember({a, b, text, product(a, b, shape, types, choice)});
+    };
+    accumulate(c, types[3], known != remembered_.end() ? known->product : fresh(), 8);
     write_all(state, lanes, one.operands.at(0), c);
 }
 
