@@ -402,6 +402,18 @@ double Runtime::cached_share(const std::vector<TouchedRange>& ranges) const {
     return all == 0 ? 0 : cached / all;
 }
 
+std::string Runtime::without_addresses(std::span<const std::byte> parameters) const {
+    std::string text(parameters.size(), '\0');
+    std::memcpy(text.data(), parameters.data(), parameters.size());
+    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= text.size();
+         at += sizeof(std::uint64_t)) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, text.data() + at, sizeof(value));
+        if (allocation(value) != nullptr) std::fill_n(text.begin() + at, sizeof(value), '\0');
+    }
+    return text;
+}
+
 void Runtime::written(const void* to, std::size_t size) {
     touched_by_copy(to, size);
     if (shadow_) shadow_->set_written(reinterpret_cast<std::uint64_t>(to), size);

@@ -195,6 +195,8 @@ private:
     // What a launch refers to, of whose lines one in so many is known.
     std::vector<TouchedRange> ranges_of(std::vector<std::uint64_t> lines, double lines_each) const;
     double cached_share(const std::vector<TouchedRange>& ranges) const;
+    // With zeros for addresses of allocations.
+    std::string without_addresses(std::span<const std::byte> parameters) const;
 
     std::recursive_mutex mutex_;
     Settings settings_;
@@ -232,15 +234,18 @@ private:
         std::size_t number = 0;  // in the journal
         std::uint64_t warp_instructions = 0;
         std::optional<double> seconds;  // on the first profile; absent: there is no prediction
-        double cached = 0;  // share of what it refers to that L2 may have held when it began
+        double cached = 0;      // share of what it refers to that L2 may have held when it began
+        std::string arguments;  // without addresses
     };
     struct KnownShape {
         std::vector<KnownLaunch> launches;
         bool next_is_predicted = true;
         std::vector<TouchedRange> touched;  // by the launch that was predicted last
-        // The launch whose work is the nearest; of those alike, whose caches were.
-        const KnownLaunch& nearest(std::uint64_t warp_instructions, double cached) const;
-        bool knows(double cached) const;
+        double host_seconds = 0;            // that its last prediction took
+        // The launch whose work is the nearest; of those alike, whose arguments and caches were.
+        const KnownLaunch& nearest(std::uint64_t warp_instructions, double cached,
+                                   const std::string& arguments) const;
+        bool knows(double cached, const std::string& arguments) const;
     };
     std::map<Shape, KnownShape> known_;
     std::map<CopyKind, Copies> copies_;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "core/error.h"
@@ -75,7 +76,8 @@ bool within(const std::array<std::uint32_t, 3>& size, const std::array<std::uint
     return true;
 }
 
-// Launches of one shape whose work or caches are unlike are predicted again, so often at most.
+// Launches of one shape whose work, arguments or caches are unlike are predicted again, so often at
+// most.
 constexpr std::size_t most_predicted_of_a_shape = 8;
 bool alike(std::uint64_t predicted, std::uint64_t executed) {
     constexpr double most = 1.25;
@@ -87,18 +89,24 @@ bool alike(double cached, double other) { return std::abs(cached - other) <= 0.2
 }  // namespace
 
 const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_instructions,
-                                                         double cached) const {
+                                                         double cached,
+                                                         const std::string& arguments) const {
     return *std::ranges::min_element(launches, {}, [&](const KnownLaunch& one) {
         const auto [less, more] = std::minmax(one.warp_instructions, warp_instructions);
         const std::uint64_t far = alike(less, more) ? 0 : more - less;
-        return std::pair(far, std::abs(one.cached - cached));
+        return std::tuple(far, one.arguments != arguments, std::abs(one.cached - cached));
     });
 }
 
-bool Runtime::KnownShape::knows(double cached) const {
+// Arguments that differ may matter, a stride, or not, a counter: where predictions take long, they
+// are taken to be alike.
+bool Runtime::KnownShape::knows(double cached, const std::string& arguments) const {
+    constexpr double long_seconds = 2;
     return launches.size() >= most_predicted_of_a_shape ||
-           std::ranges::any_of(launches,
-                               [&](const KnownLaunch& one) { return alike(one.cached, cached); });
+           std::ranges::any_of(launches, [&](const KnownLaunch& one) {
+               return alike(one.cached, cached) &&
+                      (host_seconds > long_seconds || one.arguments == arguments);
+           });
 }
 
 void Runtime::check(const Function& function, const isa::Kernel& kernel,
@@ -235,7 +243,8 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     isa::Execution execution;
     std::optional<double> seconds;
     const double cached = cached_share(known.touched);
-    if (known.next_is_predicted || !known.knows(cached) || settings_.every_launch) {
+    const std::string arguments = without_addresses(parameters);
+    if (known.next_is_predicted || !known.knows(cached, arguments) || settings_.every_launch) {
         journal.begin(shape);
         launch.earlier = [&](std::uint64_t line) {
             return history_.since(line * extract::line_bytes);
@@ -252,11 +261,13 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
                                          both.predictions),
              .warp_instructions = execution.warp_instructions,
              .seconds = seconds,
-             .cached = cached_share(known.touched)});
+             .cached = cached_share(known.touched),
+             .arguments = arguments});
+        known.host_seconds = seconds_since(began);
     } else {
         execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options,
                                  launch.observer);
-        const KnownLaunch& like = known.nearest(execution.warp_instructions, cached);
+        const KnownLaunch& like = known.nearest(execution.warp_instructions, cached, arguments);
         seconds = like.seconds;
         journal.repeated(like.number, execution.warp_instructions, seconds_since(began));
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&

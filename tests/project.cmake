@@ -124,7 +124,7 @@ add_test(NAME Project.AnInstalledPackageBuildsAProgram
     COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/package
             -D WORK=${CMAKE_CURRENT_BINARY_DIR}/package -D COMPILER=${CMAKE_CXX_COMPILER}
             -D GENERATOR=${CMAKE_GENERATOR} -D MAKE=${CMAKE_MAKE_PROGRAM}
-            -P ${CMAKE_CURRENT_SOURCE_DIR}/package/try_package.cmake)
+            "-DFLAGS=${CMAKE_CXX_FLAGS}" -P ${CMAKE_CURRENT_SOURCE_DIR}/package/try_package.cmake)
 set_tests_properties(Project.AnInstalledPackageBuildsAProgram PROPERTIES LABELS project TIMEOUT 300)
 if(NOT OCCUPIPE_FIT OR OCCUPIPE_PORTABLE)
     set_tests_properties(Project.AnInstalledPackageBuildsAProgram PROPERTIES DISABLED ON)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# cmake -D BUILD=… -D SOURCE=… -D WORK=… -D COMPILER=… -D GENERATOR=… -D MAKE=… -P try_package.cmake
+# cmake -D BUILD=… -D SOURCE=… -D WORK=… -D COMPILER=… -D FLAGS=… -D GENERATOR=… -D MAKE=… -P try_package.cmake
 cmake_minimum_required(VERSION 3.25)
 
 function(run expected)
@@ -13,7 +13,7 @@ file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 run("" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run("" ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/user -G ${GENERATOR} -D CMAKE_MAKE_PROGRAM=${MAKE}
-    -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${COMPILER})
+    -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${COMPILER} -D "CMAKE_CXX_FLAGS=${FLAGS}")
 run("" ${CMAKE_COMMAND} --build ${WORK}/user)
 set(data ${WORK}/prefix/share/occupipe)
 run("^[1-9][0-9]* cycles, [1-9][0-9]* quantities compared" ${WORK}/user/user ${data}/profiles/nvidia-gtx-1060.yaml ${data}/kernels/saxpy.yaml)

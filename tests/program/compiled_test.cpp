@@ -111,11 +111,19 @@ TEST(ProgramRepeats, AreAsTheLaunchWhoseCachesWereAlike) {
     ASSERT_EQ(made.exit_code, 0) << made.err;
     const auto kernels =
         nlohmann::json::parse(read_text_file(folder.path / "out" / "launches.json"))["kernels"];
-    ASSERT_EQ(kernels.size(), 1U);
+    ASSERT_EQ(kernels.size(), 2U);
     EXPECT_EQ(kernels[0]["launches"], 4);
     EXPECT_EQ(kernels[0]["predicted_launches"], 2);
     // The last prediction's: all that it reads is in L2.
     EXPECT_EQ(kernels[0]["predictions"][0]["dram_bytes_each"], 0);
+    // By turns with two strides: each launch takes the time of its own.
+    const auto trace = nlohmann::json::parse(read_text_file(folder.path / "out" / "trace.json"));
+    std::vector<double> times;
+    for (const auto& event : trace["traceEvents"])
+        if (event["name"].get<std::string>().starts_with("gather")) times.push_back(event["dur"]);
+    ASSERT_EQ(times.size(), 6U);
+    EXPECT_GT(times[1], 1.5 * times[0]);
+    for (std::size_t i = 2; i < times.size(); ++i) EXPECT_EQ(times[i], times[i % 2]);
 }
 
 struct Fault {
