@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -91,11 +92,13 @@ bool alike(double cached, double other) { return std::abs(cached - other) <= 0.2
 const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_instructions,
                                                          double cached,
                                                          const std::string& arguments) const {
-    return *std::ranges::min_element(launches, {}, [&](const KnownLaunch& one) {
-        const auto [less, more] = std::minmax(one.warp_instructions, warp_instructions);
-        const std::uint64_t far = alike(less, more) ? 0 : more - less;
-        return std::tuple(far, one.arguments != arguments, std::abs(one.cached - cached));
-    });
+    // Of equal ones the last, whose arguments are the nearest where they are a loop's.
+    return *std::ranges::min_element(
+        launches | std::views::reverse, {}, [&](const KnownLaunch& one) {
+            const auto [less, more] = std::minmax(one.warp_instructions, warp_instructions);
+            const std::uint64_t far = alike(less, more) ? 0 : more - less;
+            return std::tuple(far, one.arguments != arguments, std::abs(one.cached - cached));
+        });
 }
 
 // Arguments that differ may matter, a stride, or not, a counter: where predictions take long, they
