@@ -446,18 +446,32 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
     return executed;
 }
 
+namespace {
+
+// Loads whose first execution is told from later ones; empty: none. Without barriers, what a warp
+// waits for adds up, whichever execution it is.
+std::vector<bool> first_apart(const KernelIn& in) {
+    constexpr std::uint64_t most_instructions = 20'000'000;  // to be looked at
+    if (!in.memory || std::ranges::count(extract::barriers_of(*in.code), true) == 0) return {};
+    std::uint64_t instructions = 0;
+    for (const extract::WarpClass& one : in.streams.classes) instructions += one.instructions;
+    if (instructions > most_instructions) return {};
+    std::vector<bool> apart = extract::first_is_new(*in.memory);
+    if (std::ranges::count(apart, true) == 0) apart.clear();
+    return apart;
+}
+
+}  // namespace
+
 KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
     KernelIn in = std::move(executed.in);
-    extract::StreamObserver::Streams streams = in.streams;
-    // Without barriers, what a warp waits for adds up, whichever execution it is.
-    if (in.memory && std::ranges::count(extract::barriers_of(*in.code), true) > 0) {
-        in.first_apart = extract::first_is_new(*in.memory);
-        if (std::ranges::count(in.first_apart, true) > 0)
-            extract::mark_first(streams, in.first_apart);
-    }
-    in.extracted = extract::extract_kernel(
-        extract::readable_name(executed.kernel->name), streams, *executed.kernel, *in.code,
-        extract::names_known_to(options.known), options.classes, executed.runs);
+    in.first_apart = first_apart(in);
+    std::optional<extract::StreamObserver::Streams> marked;
+    if (!in.first_apart.empty()) extract::mark_first(marked.emplace(in.streams), in.first_apart);
+    in.extracted = extract::extract_kernel(extract::readable_name(executed.kernel->name),
+                                           marked ? *marked : in.streams, *executed.kernel,
+                                           *in.code, extract::names_known_to(options.known),
+                                           options.classes, executed.runs);
     in.extracted.kernel.order = Order::in_order;
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
                                         .concurrent_groups = in.occupancy.groups,

@@ -96,7 +96,7 @@ struct KernelIn {
     std::uint64_t memory_groups = extract::every_group;
     extract::EarlierReferences earlier;  // before the launch
     // By instruction of the code: loads whose first execution by a warp finds other levels than the
-    // later ones, and is told from them.
+    // later ones, and is told from them; empty: none.
     std::vector<bool> first_apart;
     std::uint64_t executed_groups = 0;  // whose counts `execution` and `memory` sum up
     Notes assumptions;                  // what the prediction does not see or takes for granted

@@ -131,7 +131,10 @@ void check_files(const Options& options) {
     if (options.output.empty() && parse_shard(options.shard).count > 1)
         throw InputError("--shard: where to? -o names the file");
     for (const std::string& shard : options.join)
-        keep_apart({{"--join", shard}}, {{"--output", options.output}});
+        keep_apart({{"--join", shard}, {"--join's .journal", journal_of(shard)}},
+                   {{"--output", options.output},
+                    {"--output's .journal", journal_of(options.output)},
+                    {"--plot", options.plot}});
     std::error_code none;
     if (!options.output.empty() && !options.force && fs::exists(options.output, none) &&
         !fs::exists(journal_of(options.output), none))
@@ -213,6 +216,11 @@ void tune(const Options& options) {
     if (!options.output.empty())
         write_text_file(options.output, content_of(options, ranked), Overwrite::yes);
     if (ranking.order.empty() && !tuned.stopped) {
+        if (how.shard.count > 1) {
+            fmt::print("none of the {} configurations of this shard can be predicted\n",
+                       tuned.rows.size());
+            return;
+        }
         remove_journal(options);
         throw InputError(fmt::format("no configuration can be predicted; the first: {}",
                                      tuned.rows.front().refusal));
@@ -267,9 +275,9 @@ void add_tune_options(const Command& command, const std::shared_ptr<Options>& op
         .type_name("N");
     command
         .add_option("--shard", options->shard,
-                    "Only part I of N, such as 2/8, on as many machines; each part is random")
+                    "Only part I of N, such as 2/8, for several machines; each part is random")
         .type_name("I/N");
-    command.add_option("--join", options->join, "Output files of shards: all that they did")
+    command.add_option("--join", options->join, "Output files of shards, for what is done already")
         .type_name("FILE");
     command
         .add_option("--model", options->models, "Models, separated by commas; the first one ranks")

@@ -70,7 +70,7 @@ public:
         const RequestLines touched(access);
         add_request(site.counts, access, touched, sites.patterns[instruction]);
         const bool first = is_first(number, warp);
-        if (first && access.space == isa::Space::global) add_places(number, touched);
+        if (first) add_places(number, touched);
         const std::size_t told = number + (first ? trace_.first_sites() : 0);
         const std::uint64_t own = access.space == isa::Space::local
                                       ? local_line | std::uint64_t{warp} << local_warp_shift
@@ -430,15 +430,17 @@ void find_hottest(const MemoryTrace& trace, const std::vector<SiteKind>& kinds,
         std::uint64_t requests = 0, group = 0;
         bool by_several = false;
     };
+    if (std::ranges::none_of(kinds, [](const SiteKind& one) { return one.reads && one.writes; }))
+        return;
     std::map<std::uint32_t, std::unordered_map<std::uint64_t, Asked>> sectors;
     for (const GroupTrace& group : trace.groups())
         for (const LineReference& one : group.references) {
             const SiteKind& kind = kinds[one.site()];
             if (!kind.reads || !kind.writes) continue;
+            auto& of_site = sectors[one.site() % trace.first_sites()];
             for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector) {
                 if ((one.sectors() >> sector & 1) == 0) continue;
-                Asked& asked =
-                    sectors[one.site() % trace.first_sites()][one.line * sectors_per_line + sector];
+                Asked& asked = of_site[one.line * sectors_per_line + sector];
                 asked.by_several =
                     asked.by_several || (asked.requests > 0 && asked.group != group.group);
                 asked.group = group.group;
@@ -549,13 +551,13 @@ namespace {
 // Of an instruction that asked for so many sectors. Where none of its lines is of the sample, it
 // has few: fewer than three times as many as one stands for, in 95 of 100 samples. What it asks
 // for beyond these is found again, where all lines of the launch fit at the latest.
-Reuse reuse_in(const ReuseCounts& counts, std::uint64_t sectors, std::uint64_t lines,
+Reuse reuse_in(const ReuseCounts& counts, double sectors, std::uint64_t lines,
                std::uint64_t one_line_in) {
     const double scaled_line = static_cast<double>(line_bytes) * static_cast<double>(one_line_in);
     if (counts.total() > 0 || one_line_in == 1) return counts.reuse(scaled_line);
     constexpr std::uint64_t few = 3;
     const auto fresh = static_cast<double>(few * one_line_in * sectors_per_line);
-    const double share = 1 - fresh / static_cast<double>(sectors);
+    const double share = 1 - fresh / sectors;
     if (!(share > 0)) return {};
     return {{static_cast<std::int64_t>(static_cast<double>(lines + few) * scaled_line), share}};
 }
@@ -596,12 +598,14 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
     MemoryCounts moved;
     SiteReuse found;
     bool reads = false, writes = false, first = false;
+    std::uint64_t first_requests = 0;
     std::optional<double> bytes;
     for (const isa::Space space : {isa::Space::global, isa::Space::local}) {
         const std::size_t site = instruction * spaces + static_cast<std::size_t>(space);
         const SiteCounts& counts = trace.sites()[site];
         if (counts.counts.requests == 0) continue;
         moved += counts.counts;
+        first_requests += counts.first_requests;
         if (executions != Executions::first) found += reuse.sites[site];
         if (executions != Executions::later) found += reuse.sites[site + trace.first_sites()];
         const bool stores = counts.kind == isa::AccessKind::store;
@@ -616,8 +620,11 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         use.least_sectors = mean(moved.least_sectors, moved.requests);
         use.lines = mean(moved.lines, moved.requests);
         use.bank_passes = mean(moved.passes, moved.requests);
+        const double all = executions == Executions::first
+                               ? use.sectors * static_cast<double>(first_requests)
+                               : static_cast<double>(moved.sectors);
         const auto told = [&](const ReuseCounts& counts) {
-            return reuse_in(counts, moved.sectors, reuse.lines, trace.one_line_in());
+            return reuse_in(counts, all, reuse.lines, trace.one_line_in());
         };
         if (first) use.core = told(found.core);
         if (reads) use.device = told(found.device);

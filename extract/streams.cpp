@@ -284,14 +284,28 @@ StreamObserver::Streams StreamObserver::streams() const {
     return result;
 }
 
+namespace {
+
+template <typename Asked>
+bool any_number(const std::vector<FoldedItem>& items, const Asked& asked) {
+    return std::ranges::any_of(items, [&](const FoldedItem& item) {
+        const auto* const loop = std::get_if<FoldedLoop>(&item);
+        return loop ? any_number(loop->body, asked) : asked(std::get<std::uint32_t>(item));
+    });
+}
+
+}  // namespace
+
 void mark_first(StreamObserver::Streams& streams, const std::vector<bool>& of) {
     std::map<StreamInstruction, std::uint32_t> marked;  // those that are first
+    const auto marks = [&](std::uint32_t number) { return of[streams.instructions[number].code]; };
     for (WarpClass& one : streams.classes) {
+        if (!any_number(one.stream, marks)) continue;
         std::set<std::uint32_t> met;  // of the code
         Folder folder;
         unfold(one.stream, [&](std::uint32_t number) {
             StreamInstruction what = streams.instructions[number];
-            if (of[what.code] && met.insert(what.code).second) {
+            if (what.active != 0 && of[what.code] && met.insert(what.code).second) {
                 what.first = true;
                 const auto [place, is_new] = marked.try_emplace(
                     what, static_cast<std::uint32_t>(streams.instructions.size()));

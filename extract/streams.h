@@ -116,7 +116,8 @@ private:
     mutable std::mutex mutex_;
 };
 
-// Tells each warp's first execution of these instructions of the code from its others.
+// Tells each warp's first execution of these instructions of the code, by any of its lanes, from
+// its others.
 void mark_first(StreamObserver::Streams& streams, const std::vector<bool>& of);
 
 }  // namespace occupipe::extract

@@ -13,6 +13,8 @@ class DeviceHistory {
 public:
     // `bytes` of a range, from its begin to its end; fewer than it has: evenly spread over it.
     void touched(std::uint64_t begin, std::uint64_t size, std::uint64_t bytes);
+    // As many bytes elsewhere, nobody knows where.
+    void passed(std::uint64_t bytes) { total_ += bytes; }
     // It is free again: nothing of it is known.
     void forget(std::uint64_t begin, std::uint64_t size);
 

@@ -368,6 +368,7 @@ std::vector<TouchedRange> Runtime::ranges_of(std::vector<std::uint64_t> lines,
     constexpr double most_lines_apart = 64;  // of one range, where each line was looked at
     constexpr std::size_t most_ranges = 4096;
     const auto gap = static_cast<std::uint64_t>(most_lines_apart * lines_each);
+    const auto each = static_cast<std::uint64_t>(lines_each * extract::line_bytes);
     std::ranges::sort(lines);
     std::vector<TouchedRange> ranges;
     const Allocation* of = nullptr;
@@ -379,13 +380,16 @@ std::vector<TouchedRange> Runtime::ranges_of(std::vector<std::uint64_t> lines,
         if (!within) of = allocation(address);
         if (of == nullptr) continue;
         if (!within || (line - last > gap && ranges.size() < most_ranges)) {
-            ranges.push_back({.begin = std::max(address, of->address), .kind = of->kind});
+            ranges.push_back({.begin = std::max(address, of->address),
+                              .kind = of->kind,
+                              .of = of->address,
+                              .of_size = of->size});
             count = 0;
         }
         last = line;
         TouchedRange& range = ranges.back();
-        range.size = std::min(address + extract::line_bytes, of->address + of->size) - range.begin;
-        count += lines_each * extract::line_bytes;
+        range.size = std::min(address + each, of->address + of->size) - range.begin;
+        count += static_cast<double>(each);
         range.bytes = static_cast<std::uint64_t>(std::min(count, static_cast<double>(range.size)));
     }
     return ranges;
@@ -402,9 +406,38 @@ double Runtime::cached_share(const std::vector<TouchedRange>& ranges) const {
     return all == 0 ? 0 : cached / all;
 }
 
+std::vector<TouchedRange> Runtime::ranges_with(const KnownShape& known,
+                                               std::span<const std::byte> parameters) const {
+    const auto word = [](std::span<const std::byte> from, std::size_t at) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, &from[at], sizeof(value));
+        return value;
+    };
+    std::vector<TouchedRange> ranges;
+    for (TouchedRange one : known.touched) {
+        // Of what points into its allocation, the nearest in front of it.
+        std::optional<std::uint64_t> then, now;
+        for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size();
+             at += sizeof(std::uint64_t)) {
+            const std::uint64_t old = word(known.parameters, at);
+            if (old - one.of >= one.of_size || old > one.begin || (then && old <= *then)) continue;
+            then = old;
+            now = word(parameters, at);
+        }
+        if (then) one.begin += *now - *then;
+        const Allocation* const in = allocation(one.begin);
+        if (in == nullptr) continue;
+        one.kind = in->kind;
+        one.size = std::min(one.size, in->address + in->size - one.begin);
+        one.bytes = std::min(one.bytes, one.size);
+        ranges.push_back(one);
+    }
+    return ranges;
+}
+
 std::string Runtime::without_addresses(std::span<const std::byte> parameters) const {
     std::string text(parameters.size(), '\0');
-    std::memcpy(text.data(), parameters.data(), parameters.size());
+    if (!parameters.empty()) std::memcpy(text.data(), parameters.data(), parameters.size());
     for (std::size_t at = 0; at + sizeof(std::uint64_t) <= text.size();
          at += sizeof(std::uint64_t)) {
         std::uint64_t value = 0;

@@ -82,10 +82,11 @@ struct CallConfiguration {
 
 enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
 
-// A launch referred to so many bytes of a range, of one allocation.
+// A launch referred to so many bytes of a range.
 struct TouchedRange {
     std::uint64_t begin = 0, size = 0, bytes = 0;
     MemoryKind kind = MemoryKind::device;
+    std::uint64_t of = 0, of_size = 0;  // the allocation that it is in
 };
 
 struct Allocation {
@@ -194,7 +195,12 @@ private:
     void note_unpriced(const std::vector<TouchedRange>& ranges);
     // What a launch refers to, of whose lines one in so many is known.
     std::vector<TouchedRange> ranges_of(std::vector<std::uint64_t> lines, double lines_each) const;
+    struct KnownShape;
     double cached_share(const std::vector<TouchedRange>& ranges) const;
+    // What a launch of the shape refers to that has these parameters, if it does as the one that
+    // was predicted last with what its own point to.
+    std::vector<TouchedRange> ranges_with(const KnownShape& known,
+                                          std::span<const std::byte> parameters) const;
     // With zeros for addresses of allocations.
     std::string without_addresses(std::span<const std::byte> parameters) const;
 
@@ -240,8 +246,9 @@ private:
     struct KnownShape {
         std::vector<KnownLaunch> launches;
         bool next_is_predicted = true;
-        std::vector<TouchedRange> touched;  // by the launch that was predicted last
-        double host_seconds = 0;            // that its last prediction took
+        // Of the launch that was predicted last.
+        std::vector<TouchedRange> touched;
+        std::vector<std::byte> parameters;
         // The launch whose work is the nearest; of those alike, whose arguments and caches were.
         const KnownLaunch& nearest(std::uint64_t warp_instructions, double cached,
                                    const std::string& arguments) const;

@@ -101,14 +101,14 @@ const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_inst
         });
 }
 
-// Arguments that differ may matter, a stride, or not, a counter: where predictions take long, they
+// Arguments that differ may matter, a stride, or not, a counter: where a launch executes much, they
 // are taken to be alike.
 bool Runtime::KnownShape::knows(double cached, const std::string& arguments) const {
-    constexpr double long_seconds = 2;
+    constexpr std::uint64_t much = 20'000'000;  // some seconds
     return launches.size() >= most_predicted_of_a_shape ||
            std::ranges::any_of(launches, [&](const KnownLaunch& one) {
                return alike(one.cached, cached) &&
-                      (host_seconds > long_seconds || one.arguments == arguments);
+                      (one.warp_instructions > much || one.arguments == arguments);
            });
 }
 
@@ -245,7 +245,8 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     KnownShape& known = known_[shape];
     isa::Execution execution;
     std::optional<double> seconds;
-    const double cached = cached_share(known.touched);
+    std::vector<TouchedRange> touched = ranges_with(known, parameters);
+    const double cached = cached_share(touched);
     const std::string arguments = without_addresses(parameters);
     if (known.next_is_predicted || !known.knows(cached, arguments) || settings_.every_launch) {
         journal.begin(shape);
@@ -254,8 +255,9 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         };
         launch.earlier_bytes = static_cast<std::int64_t>(history_.bytes());
         ExecutedAndPredicted both = execute_and_predict(launch, settings_.profiles);
-        known.touched = ranges_of(both.lines, both.lines_each);
-        note_unpriced(known.touched);
+        touched = known.touched = ranges_of(both.lines, both.lines_each);
+        known.parameters.assign(parameters.begin(), parameters.end());
+        note_unpriced(touched);
         execution = std::move(both.execution);
         seconds = both.predictions.front().seconds;
         known.next_is_predicted = false;
@@ -264,9 +266,8 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
                                          both.predictions),
              .warp_instructions = execution.warp_instructions,
              .seconds = seconds,
-             .cached = cached_share(known.touched),
+             .cached = cached_share(touched),
              .arguments = arguments});
-        known.host_seconds = seconds_since(began);
     } else {
         execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options,
                                  launch.observer);
@@ -276,12 +277,13 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
                                   !alike(like.warp_instructions, execution.warp_instructions);
     }
-    for (const TouchedRange& one : known.touched) {
-        const Allocation* const still = allocation(one.begin);
-        if (still == nullptr || one.begin + one.size > still->address + still->size) continue;
-        // Which part it is of one that is far larger is not known: that stays as it was.
-        if (one.kind == MemoryKind::device && one.bytes >= one.size / 2)
+    for (const TouchedRange& one : touched) {
+        if (one.kind != MemoryKind::device) continue;
+        // Which part it is of one that is far larger is not known: that stays where it was.
+        if (one.bytes >= one.size / 2)
             history_.touched(one.begin, one.size, one.bytes);
+        else
+            history_.passed(one.bytes);
     }
     if (!execution.printed.empty())
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);

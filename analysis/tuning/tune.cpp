@@ -290,9 +290,6 @@ Tuned tune(const TuningSpace& space, const GpuProfile& profile, const TuneOption
     const auto all = static_cast<std::int64_t>(numbers.size());
     numbers.resize(options.shard.end(all));
     numbers.erase(numbers.begin(), numbers.begin() + options.shard.first(all));
-    if (numbers.empty())
-        throw InputError(fmt::format("--shard {}/{}: the space has {} configurations",
-                                     options.shard.number, options.shard.count, all));
     tuned.asked = numbers.size();
     run.resume(made_of(space, profile, options), numbers);
     run.predict(numbers, options.budget_seconds ? Stage::coarse : Stage::exact);

@@ -130,6 +130,7 @@ std::vector<TunedConfiguration> read_tune_journal(const std::filesystem::path& p
                                                   const std::string& made_of,
                                                   const std::vector<const Model*>& models) {
     const std::string head = first_line(made_of), text = read_text_file(path);
+    if (text.find('\n') == text.npos && head.starts_with(text)) return {};  // just begun
     if (!text.starts_with(head)) throw InputError(fmt::format("{}: {}", path.string(), of_another));
     std::vector<TunedConfiguration> rows;
     read_rows(text, head.size(), models, rows);

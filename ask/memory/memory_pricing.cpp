@@ -431,7 +431,8 @@ private:
         const double least = launch ? std::max(shared, 1.0 / launch->group_warps) : shared;
         if (!use.group_places) return 0;
         if (least == 1) return shared;
-        return std::min(1.0, shared + (1 - shared) * (*use.group_places - least) / (1 - least));
+        return std::clamp(shared + (1 - shared) * (*use.group_places - least) / (1 - least), 0.0,
+                          1.0);
     }
 
     // Shares of the requests to DRAM, from the fastest to the slowest. They scatter by 21 % of Λ

@@ -188,6 +188,17 @@ TEST(Tune, ShardsAreTheWhole) {
     EXPECT_EQ(by_configuration(files.json("joined.json")), whole);
     EXPECT_FALSE(std::filesystem::exists(files.path("joined.json.journal")));
     EXPECT_EQ(joined({"part-4.json"}).exit_code, 2);
+    EXPECT_EQ(files
+                  .tune({"-o", files.path("part-1.json.journal"), "--force", "--join",
+                         files.path("part-1.json")})
+                  .exit_code,
+              2);
+    // A shard of nothing is no error: small spaces have some.
+    const ProgramRun empty = files.tune({"-o", files.path("empty.json"), "--shard", "1/30"});
+    EXPECT_EQ(empty.exit_code, 0) << empty.err;
+    EXPECT_THAT(empty.out, HasSubstr("none of the 0 configurations of this shard"));
+    write_text_file(files.path("begun.json.journal"), "{\"format\":", Overwrite::yes);
+    EXPECT_EQ(joined({"part-1.json", "part-2.json", "part-3.json", "begun.json"}).exit_code, 0);
     EXPECT_EQ(files.tune({"--shard", "1/2"}).exit_code, 2);
     EXPECT_EQ(files.tune({"-o", files.path("none.json"), "--shard", "3/2"}).exit_code, 2);
     const ProgramRun other = files.tune({"-o", files.path("other.json"), "--set", "clock_hz=1e9",

@@ -330,10 +330,11 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ExtractKernels, testing::ValuesIn(launch_files
 // What stands in a loop is told apart for its first iteration alone.
 TEST(Streams, FirstExecutionsAreMarked) {
     StreamObserver::Streams streams;
-    streams.instructions = {{.code = 4, .active = 32}, {.code = 5, .active = 32}};
+    streams.instructions = {
+        {.code = 4, .active = 32}, {.code = 5, .active = 32}, {.code = 5, .active = 0}};
     const FoldedLoop loop{.count = 9, .body = {0U, 1U}};
     streams.classes.push_back({.stream = {0U, loop}});
-    streams.classes.push_back({.stream = {1U}});
+    streams.classes.push_back({.stream = {2U, 1U}});  // at first by no lane
     const std::size_t size = unfolded_size(streams.classes[0].stream);
     std::vector<bool> of(6, false);
     of[5] = true;
@@ -346,8 +347,11 @@ TEST(Streams, FirstExecutionsAreMarked) {
         EXPECT_EQ(what.code, i > 0 && i % 2 == 0 ? 5U : 4U) << i;
         EXPECT_EQ(what.first, i == 2) << i;
     }
-    const auto alone = std::get<std::uint32_t>(streams.classes[1].stream.front());
-    EXPECT_TRUE(streams.instructions[alone].first);
+    ASSERT_EQ(streams.classes[1].stream.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto one = std::get<std::uint32_t>(streams.classes[1].stream[i]);
+        EXPECT_EQ(streams.instructions[one].first, i == 1) << i;
+    }
 }
 
 }  // namespace
