@@ -231,7 +231,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     LaunchFindings findings(
         kernel, [&](const isa::ExecutionError& error) { return text_of(error, kernel); });
     if (settings_.on_error == OnError::report)
-        launch.options.on_fault = [&](auto... fault) { findings.fault(fault...); };
+        launch.options.on_fault = [&](const auto&... fault) { findings.fault(fault...); };
     std::optional<extract::LaunchCheck> check;
     if (shadow_)
         launch.observer = &check.emplace(*shadow_, kernel, *launch.file->cubin.architecture,
