@@ -93,10 +93,9 @@ fs::path journal_of(const std::string& output) {
 }
 
 // Once all is done, but for a shard, whose rows another command reads.
-void remove_journal(const Options& options) {
+void remove_journal(const analysis::TuneOptions& done) {
     std::error_code none;
-    if (!options.output.empty() && parse_shard(options.shard).count == 1)
-        fs::remove(journal_of(options.output), none);
+    if (!done.journal.empty() && done.shard.count == 1) fs::remove(done.journal, none);
 }
 
 std::string content_of(const Options& options, const report::RankedSpace& ranked) {
@@ -221,7 +220,7 @@ void tune(const Options& options) {
                        tuned.rows.size());
             return;
         }
-        remove_journal(options);
+        remove_journal(how);
         throw InputError(fmt::format("no configuration can be predicted; the first: {}",
                                      tuned.rows.front().refusal));
     }
@@ -229,7 +228,7 @@ void tune(const Options& options) {
     if (!options.plot.empty() && !ranking.order.empty())
         report::write_plot(options.plot, report::tuned_plot(ranked), options.force);
     if (tuned.stopped) limit.require_time();
-    remove_journal(options);
+    remove_journal(how);
 }
 
 void add_tune_options(const Command& command, const std::shared_ptr<Options>& options) {

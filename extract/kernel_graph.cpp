@@ -347,20 +347,11 @@ std::vector<FoldedItem> with_marked_barriers(std::span<const FoldedItem> stream,
                                              std::uint32_t marked,
                                              std::vector<StreamInstruction>& instructions,
                                              const std::vector<CodeFacts>& facts) {
-    std::map<std::uint32_t, std::uint32_t> mark_of;
     std::int64_t met = 0;
-    Folder folder;
-    unfold(stream, [&](std::uint32_t number) {
-        const StreamInstruction what = instructions[number];
-        if (facts[what.code].barrier && ++met > most) {
-            const auto [place, is_new] =
-                mark_of.try_emplace(number, static_cast<std::uint32_t>(instructions.size()));
-            if (is_new) instructions.push_back({what.code + marked, what.active});
-            number = place->second;
-        }
-        folder.add(number);
+    return with_changed(stream, instructions, [&](StreamInstruction what) {
+        if (facts[what.code].barrier && ++met > most) what.code += marked;
+        return what;
     });
-    return folder.folded();
 }
 
 // `count` barriers that take an issue slot each, after what the list has.

@@ -296,25 +296,35 @@ bool any_number(const std::vector<FoldedItem>& items, const Asked& asked) {
 
 }  // namespace
 
+std::vector<FoldedItem> with_changed(
+    std::span<const FoldedItem> stream, std::vector<StreamInstruction>& instructions,
+    const std::function<StreamInstruction(StreamInstruction)>& change) {
+    std::map<StreamInstruction, std::uint32_t> numbers;
+    for (std::size_t i = 0; i < instructions.size(); ++i)
+        numbers.try_emplace(instructions[i], static_cast<std::uint32_t>(i));
+    Folder folder;
+    unfold(stream, [&](std::uint32_t number) {
+        const StreamInstruction was = instructions[number], is = change(was);
+        if (is != was) {
+            const auto [place, is_new] =
+                numbers.try_emplace(is, static_cast<std::uint32_t>(instructions.size()));
+            if (is_new) instructions.push_back(is);
+            number = place->second;
+        }
+        folder.add(number);
+    });
+    return folder.folded();
+}
+
 void mark_first(StreamObserver::Streams& streams, const std::vector<bool>& of) {
-    std::map<StreamInstruction, std::uint32_t> marked;  // those that are first
     const auto marks = [&](std::uint32_t number) { return of[streams.instructions[number].code]; };
     for (WarpClass& one : streams.classes) {
         if (!any_number(one.stream, marks)) continue;
         std::set<std::uint32_t> met;  // of the code
-        Folder folder;
-        unfold(one.stream, [&](std::uint32_t number) {
-            StreamInstruction what = streams.instructions[number];
-            if (what.active != 0 && of[what.code] && met.insert(what.code).second) {
-                what.first = true;
-                const auto [place, is_new] = marked.try_emplace(
-                    what, static_cast<std::uint32_t>(streams.instructions.size()));
-                if (is_new) streams.instructions.push_back(what);
-                number = place->second;
-            }
-            folder.add(number);
+        one.stream = with_changed(one.stream, streams.instructions, [&](StreamInstruction what) {
+            what.first = what.active != 0 && of[what.code] && met.insert(what.code).second;
+            return what;
         });
-        one.stream = folder.folded();
     }
 }
 

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "extract/fold.h"
@@ -115,6 +117,12 @@ private:
     std::unique_ptr<Found> found_;
     mutable std::mutex mutex_;
 };
+
+// The stream with change(what is executed), in order, in the place of each; what is new joins
+// `instructions`.
+std::vector<FoldedItem> with_changed(
+    std::span<const FoldedItem> stream, std::vector<StreamInstruction>& instructions,
+    const std::function<StreamInstruction(StreamInstruction)>& change);
 
 // Tells each warp's first execution of these instructions of the code, by any of its lanes, from
 // its others.

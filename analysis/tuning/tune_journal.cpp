@@ -122,6 +122,11 @@ std::size_t read_rows(const std::string& text, std::size_t begin,
     return begin;
 }
 
+// Killed, or looked at, while its first line was written: there is nothing to lose.
+bool just_begun(const std::string& text, const std::string& head) {
+    return text.find('\n') == text.npos && head.starts_with(text);
+}
+
 constexpr const char* of_another = "is of another space, profile, change, model, limit or program";
 
 }  // namespace
@@ -130,7 +135,7 @@ std::vector<TunedConfiguration> read_tune_journal(const std::filesystem::path& p
                                                   const std::string& made_of,
                                                   const std::vector<const Model*>& models) {
     const std::string head = first_line(made_of), text = read_text_file(path);
-    if (text.find('\n') == text.npos && head.starts_with(text)) return {};  // just begun
+    if (just_begun(text, head)) return {};
     if (!text.starts_with(head)) throw InputError(fmt::format("{}: {}", path.string(), of_another));
     std::vector<TunedConfiguration> rows;
     read_rows(text, head.size(), models, rows);
@@ -142,8 +147,7 @@ TuneJournal::TuneJournal(const std::filesystem::path& path, const std::string& m
     : file_(path, "tune"), models_(models) {
     const std::string head = first_line(made_of);
     std::string text = file_.size() > 0 ? read_text_file(path) : "";
-    // One that was killed while it wrote its first line has nothing to lose.
-    if (text.find('\n') == text.npos && head.starts_with(text)) text.clear();
+    if (just_begun(text, head)) text.clear();
     if (!text.empty() && !text.starts_with(head)) {
         if (!force)
             throw InputError(fmt::format("{}: {}; --force begins anew", path.string(), of_another));
