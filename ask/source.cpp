@@ -198,6 +198,7 @@ KernelIn execute_code(const KernelFile& file, const std::string& kernel,
     options.buffers = reading.buffers;
     if (reading.effort == Effort::hurried) {
         options.least_memory_groups = 16;
+        options.memory_instructions = 6'000'000;
         options.memory_references = 1 << 21;
     } else if (reading.effort == Effort::coarse) {
         options.least_memory_groups = 2;

@@ -97,17 +97,26 @@ std::int32_t LaunchGroups::kind_of(std::int64_t group) const {
     return kind_[static_cast<std::size_t>(run - end_.begin())];
 }
 
+std::vector<double> LaunchGroups::kind_counts(std::int64_t begin, std::int64_t end) const {
+    std::vector<double> counts(kinds_.size());
+    // Of the groups before `end`, so many times.
+    const auto add = [&](std::int64_t before, double times) {
+        const std::int64_t rounds = before / end_.back(), rest = before % end_.back();
+        std::int64_t first = 0;
+        for (std::size_t run = 0; run < end_.size(); first = end_[run++])
+            counts[static_cast<std::size_t>(kind_[run])] +=
+                times *
+                static_cast<double>(rounds * (end_[run] - first) +
+                                    std::clamp<std::int64_t>(rest - first, 0, end_[run] - first));
+    };
+    add(end, 1);
+    add(begin, -1);
+    return counts;
+}
+
 std::vector<double> LaunchGroups::kind_shares() const {
-    std::vector<double> shares(kinds_.size());
-    const std::int64_t rounds = groups_ / end_.back(), rest = groups_ % end_.back();
-    std::int64_t begin = 0;
-    for (std::size_t run = 0; run < end_.size(); begin = end_[run++]) {
-        const std::int64_t last = std::clamp(rest - begin, std::int64_t{0}, end_[run] - begin);
-        shares[static_cast<std::size_t>(kind_[run])] +=
-            (static_cast<double>(rounds) * static_cast<double>(end_[run] - begin) +
-             static_cast<double>(last)) /
-            static_cast<double>(groups_);
-    }
+    std::vector<double> shares = kind_counts(0, groups_);
+    for (double& share : shares) share /= static_cast<double>(groups_);
     return shares;
 }
 

@@ -30,8 +30,10 @@ public:
     const std::vector<std::vector<std::int32_t>>& kinds() const { return kinds_; }
     bool alike() const { return kinds_.size() == 1; }
     std::int32_t kind_of(std::int64_t group) const;  // into kinds()
-    std::vector<double> kind_shares() const;         // of the launch's groups
-    std::vector<double> program_shares() const;      // of the launch's warps, by Kernel::warps
+    // Of groups begin … end − 1, by kind.
+    std::vector<double> kind_counts(std::int64_t begin, std::int64_t end) const;
+    std::vector<double> kind_shares() const;     // of the launch's groups
+    std::vector<double> program_shares() const;  // of the launch's warps, by Kernel::warps
 
 private:
     LaunchGroups(const std::string& kernel, std::span<const double> shares,

@@ -8,10 +8,13 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "sim/engine/steady_rate.h"
+#include "sim/engine/whole_run.h"
 #include "sim/machine/core_layout.h"
 
 namespace occupipe {
@@ -22,10 +25,12 @@ constexpr std::int64_t least_iterations = 8;    // where as many make a run long
 constexpr double long_enough = 1e6;             // instructions of the smallest run
 constexpr std::int64_t fewest_waves = 4;        // of groups
 constexpr double share_that_counts = 1e-3;      // of what the largest loop executes
+constexpr double steady = 0.005;                // relative spread of these
 constexpr std::size_t agreeing = 4;  // estimates, both sizes doubled between the first and the last
-constexpr double steady = 0.005;     // relative spread of these
-constexpr double safety = 3;         // of the bound over that spread
-constexpr double least_error = 1e-4;  // what is extrapolated is never called exact
+
+using sim::least_error;
+using sim::RunPoint;
+using sim::safety;
 
 std::int64_t longest_distance(const ResolvedProgram& program) {
     std::int64_t longest = 0;
@@ -171,9 +176,25 @@ public:
         options_.estimate = false;
     }
 
-    // The run as it is, but with at most so many instructions one by one.
-    SimulationResult exact(std::int64_t most) {
-        return run(problem_, groups_, std::min(most, left_));
+    // The run as it is, but with at most so many instructions one by one; beyond these, the rest at
+    // the rate at which its groups ended until then, or nothing where that is not steady.
+    std::optional<SimulationResult> exact(std::int64_t most) {
+        std::vector<RunPoint> seen;
+        std::int64_t simulated = 0;
+        const Checkpoint told = options_.checkpoint;
+        options_.checkpoint = [&](const RunProgress& progress) {
+            if (told) told(progress);
+            seen.push_back({static_cast<double>(progress.issued), progress.cycles});
+            simulated = progress.simulated;
+        };
+        std::optional<SimulationResult> ended;
+        try {
+            ended = run(problem_, groups_, std::min(most, left_));
+        } catch (const LimitReached&) {
+            if (left_ <= 0) throw;
+        }
+        options_.checkpoint = told;
+        return ended ? ended : at_steady_rate(seen, simulated);
     }
 
     // Twice as many iterations and twice as many groups from level to level, in turns.
@@ -186,7 +207,8 @@ public:
         int groups = 0;
         while (true) {
             try {
-                if (all_iterations(size) && all_groups(groups)) return exact(left_);
+                if (all_iterations(size) && all_groups(groups))
+                    return run(problem_, groups_, left_);
                 cycles.push_back(at_level(size, groups));
                 // Faster than the subsystems allow: the smaller runs are limited by something else.
                 if (busiest(cycles.back()) > 1 + steady) cycles.clear();
@@ -226,7 +248,7 @@ private:
         Launch launch = problem_.launch();
         if (groups != groups_) launch.groups = groups * problem_.gpu().cores;
         try {
-            last_ = simulate(problem.at(launch), options_);
+            last_ = sim::whole_run(problem.at(launch), options_);
         } catch (const LimitReached&) {
             left_ -= most;
             throw;
@@ -267,6 +289,27 @@ private:
         const double t2 = for_all_iterations(size, g2);  // last_ is the largest run
         return at(static_cast<double>(g1), t1, static_cast<double>(g2), t2,
                   static_cast<double>(groups_));
+    }
+
+    // `seen`: of the run's beginning, for which so many instructions were issued one by one.
+    std::optional<SimulationResult> at_steady_rate(std::span<const RunPoint> seen,
+                                                   std::int64_t simulated) {
+        const auto work = static_cast<double>(group_instructions(problem_));
+        const auto rate = sim::steady_rate(seen, work * static_cast<double>(slots_));
+        if (!rate) return std::nullopt;
+        // How much longer a launch of so few waves takes than the run took to come as far.
+        const auto end = [&](int level) {
+            const std::int64_t groups = groups_at(level);
+            return cycles_of(problem_, whole, groups) -
+                   sim::time_at(seen, work * static_cast<double>(groups));
+        };
+        const double longer = end(1);
+        const double left = work * static_cast<double>(groups_) - seen.back().work;
+        const double cycles = seen.back().time + left * rate->time_each + longer;
+        const double error = (left * rate->standard_error + std::abs(longer - end(0))) / cycles;
+        if (error > sim::steady_enough || busiest(cycles) > 1 + steady) return std::nullopt;
+        simulated_ += simulated;
+        return result(cycles, error);
     }
 
     std::int64_t ticks_of(double cycles) const {
@@ -328,18 +371,11 @@ private:
 
 }  // namespace
 
-SimulationResult estimate(const Problem& problem, SimulationOptions options) {
+SimulationResult estimate(const Problem& problem, const SimulationOptions& options) {
     // Nothing tells what groups that differ would do in a smaller launch.
-    if (!problem.groups().alike()) {
-        options.estimate = false;
-        return simulate(problem, options);
-    }
+    if (!problem.groups().alike()) return sim::whole_run(problem, options);
     Extrapolation extrapolation(problem, options);
-    try {
-        return extrapolation.exact(exact_instructions);
-    } catch (const LimitReached&) {
-        if (options.max_simulated <= exact_instructions) throw;
-    }
+    if (auto known = extrapolation.exact(options.exact)) return *std::move(known);
     return extrapolation.extrapolate();
 }
 

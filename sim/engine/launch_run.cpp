@@ -4,15 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "core/error.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/steady_rate.h"
 
 namespace occupipe::sim {
 namespace {
+
+constexpr std::int64_t waves_at_the_end = 4;  // that are simulated where others are skipped
+constexpr double kinds_differ = 0.3;          // typically, in time per instruction
 
 // Cores that were given the same groups at the same times.
 struct Cohort {
@@ -27,7 +33,12 @@ class Run {
 public:
     Run(const CoreLayout& layout, const LaunchGroups& groups, std::int64_t count, int cores,
         const SimulationOptions& options)
-        : layout_(layout), groups_(groups), count_(count), options_(options) {
+        : layout_(layout),
+          groups_(groups),
+          count_(count),
+          cores_(cores),
+          options_(options),
+          next_look_(options.exact) {
         const std::vector<double> shares = groups.kind_shares();
         for (std::size_t kind = 0; kind < shares.size(); ++kind)
             instructions_ += shares[kind] * static_cast<double>(count) *
@@ -43,6 +54,7 @@ public:
         while (true) {
             std::vector<std::size_t> free = first_with_free_slots();
             if (free.empty()) break;
+            if (options_.estimate && skipped_time_ == 0 && simulated_ >= next_look_) skip_middle();
             give(free);
             for (Cohort& cohort : cohorts_)
                 if (!cohort.ended && cohort.time == now_) advance(cohort);
@@ -53,6 +65,7 @@ public:
         LaunchRun result{.last_core = result_of(layout_, *last->engine),
                          .kinds_of_last = last->kinds};
         result.last_core.simulated = simulated_;
+        if (skipped_time_ > 0) add_skipped(result.last_core);
         return result;
     }
 
@@ -100,6 +113,47 @@ private:
         }
     }
 
+    // Instructions of so many groups, by kind.
+    double instructions_of(const std::vector<double>& counts) const {
+        return std::inner_product(counts.begin(), counts.end(), layout_.kind_instructions.begin(),
+                                  0.0);
+    }
+
+    // Where the cores have come to a steady rate, all but the last waves of the groups that are
+    // left are taken to run at it.
+    void skip_middle() {
+        next_look_ += options_.exact / 2;
+        const std::int64_t wave = std::int64_t{layout_.slots} * cores_;
+        const std::int64_t end = count_ - waves_at_the_end * wave;
+        if (end <= next_) return;
+        const std::vector<double> before = groups_.kind_counts(0, next_);
+        const std::vector<double> skipped = groups_.kind_counts(next_, end);
+        const double done = instructions_of(before), work = instructions_of(skipped);
+        const auto rate =
+            steady_rate(points_, done * static_cast<double>(wave) / static_cast<double>(next_));
+        if (!rate) return;
+        double unlike = 0;  // share of instructions of other kinds than before
+        for (std::size_t kind = 0; kind < before.size(); ++kind)
+            unlike += std::max(0.0, static_cast<double>(layout_.kind_instructions[kind]) *
+                                        (skipped[kind] / work - before[kind] / done));
+        error_ =
+            (rate->standard_error / rate->time_each + unlike * kinds_differ) * work / instructions_;
+        if (error_ > steady_enough) return;
+        skipped_time_ = work * rate->time_each;
+        skipped_work_ = work;
+        skipped_groups_ = end - std::exchange(next_, end);
+    }
+
+    void add_skipped(SimulationResult& result) const {
+        result.ticks += std::llround(skipped_time_);
+        result.cycles = layout_.machine.scale.to_cycles(result.ticks);
+        result.issued += std::llround(skipped_work_ / cores_);
+        result.groups += skipped_groups_ / cores_;
+        result.estimate =
+            EstimatedRun{.simulated_share = static_cast<double>(simulated_) / instructions_,
+                         .error = safety * error_ + least_error};
+    }
+
     static void start(Cohort& cohort, const std::vector<std::int32_t>& kinds) {
         for (const std::int32_t kind : kinds) {
             cohort.engine->start_group(kind);
@@ -125,7 +179,10 @@ private:
                        static_cast<double>(cohort.cores.size());
             if (simulated_ >= next_check_) check();
         }
-        cohort.time = engine.progress().now;
+        const std::int64_t before = std::exchange(cohort.time, engine.progress().now);
+        mean_time_ += static_cast<double>(cohort.time - before) *
+                      static_cast<double>(cohort.cores.size()) / cores_;
+        if (options_.estimate) points_.push_back({issued_, mean_time_});
     }
 
     static bool later(const Cohort& a, const Cohort& b) {
@@ -165,6 +222,7 @@ private:
     const CoreLayout& layout_;
     const LaunchGroups& groups_;
     std::int64_t count_;  // of groups
+    int cores_;
     const SimulationOptions& options_;
     RunLimits limits_{layout_, options_};
     std::vector<Cohort> cohorts_;
@@ -174,6 +232,14 @@ private:
     std::int64_t next_check_ = 0;
     double issued_ = 0;        // by all cores
     double instructions_ = 0;  // of the launch
+    // For an estimate.
+    std::vector<RunPoint> points_;
+    double mean_time_ = 0;  // to which cores have come [ticks]
+    std::int64_t next_look_;
+    double skipped_time_ = 0;  // [ticks]
+    double skipped_work_ = 0;  // instructions
+    std::int64_t skipped_groups_ = 0;
+    double error_ = 0;  // relative, of the time
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "sim/engine/estimate.h"
 #include "sim/engine/launch_run.h"
 #include "sim/engine/run_limits.h"
+#include "sim/engine/whole_run.h"
 #include "sim/machine/machine.h"
 #include "sim/observers/observer_fan.h"
 
@@ -83,13 +84,16 @@ void take_off_start(const Problem& problem, SimulationResult& result) {
     for (Bound& bound : result.bounds) bound.utilisation *= longer;
 }
 
-SimulationResult whole_run(const Problem& problem, const SimulationOptions& options,
-                           std::span<sim::Observer* const> observers) {
-    if (options.estimate && observers.empty()) return estimate(problem, options);
+}  // namespace
+
+SimulationResult sim::whole_run(const Problem& problem, const SimulationOptions& options,
+                                std::span<Observer* const> observers) {
     CoreLayout layout = sim::build_layout(problem, options);
     if (layout.kinds.size() > 1) {
+        SimulationOptions own = options;
+        own.estimate = options.estimate && observers.empty();
         sim::LaunchRun all = sim::run_launch(layout, problem.groups(), problem.launch().groups,
-                                             problem.gpu().cores, options);
+                                             problem.gpu().cores, own);
         if (observers.empty()) return std::move(all.last_core);
         // Which groups the core gets that ends last is known then; it runs again for the observers.
         layout.kind_of = std::move(all.kinds_of_last);
@@ -104,11 +108,11 @@ SimulationResult whole_run(const Problem& problem, const SimulationOptions& opti
     return result;
 }
 
-}  // namespace
-
 SimulationResult simulate(const Problem& problem, const SimulationOptions& options,
                           std::span<sim::Observer* const> observers) {
-    SimulationResult result = whole_run(problem, options, observers);
+    SimulationResult result = options.estimate && observers.empty()
+                                  ? estimate(problem, options)
+                                  : sim::whole_run(problem, options, observers);
     take_off_start(problem, result);
     return result;
 }

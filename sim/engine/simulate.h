@@ -43,6 +43,7 @@ struct SimulationOptions {
     // Simulate what does not recur only until its rate is steady (SimulationResult::estimate);
     // without an observer only.
     bool estimate = false;
+    std::int64_t exact = 5'000'000;  // issued one by one before an estimate
 };
 
 // What the options leave open is as the profile and the kernel say.
@@ -50,8 +51,8 @@ Policy policy_of(const SimulationOptions& options, const Issue& issue);
 Select select_of(const SimulationOptions& options, const Issue& issue);
 Order order_of(const SimulationOptions& options, const Kernel& kernel);
 
-// Of a run that was not simulated: ticks and cycles are extrapolated from smaller ones
-// (estimate.h), and bounds are the whole run's work over that time.
+// Of a run that was not simulated to its end: ticks and cycles are extrapolated (estimate.h), and
+// bounds are the whole run's work over that time.
 struct EstimatedRun {
     double simulated_share = 0;  // instructions issued one by one over those of the run
     double error = 0;            // bound of the relative error of cycles, as observed

@@ -7,10 +7,12 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <utility>
 
 #include "core/files/files.h"
-#include "sim/models/pipeline.h"
+#include "core/instruction.h"
+#include "sim/engine/steady_rate.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"
 
@@ -33,6 +35,134 @@ void expect_covered(const GpuProfile& profile, const Kernel& kernel, const Launc
     EXPECT_GT(guess.estimate->error, 0);
     EXPECT_LE(std::abs(guess.cycles / full.cycles - 1), guess.estimate->error)
         << guess.cycles << " for " << full.cycles;
+}
+
+// Small enough that both can be had: what a run has come to after `exact` instructions stands for
+// it.
+int expect_rate_covers(const Problem& problem, SimulationOptions options) {
+    const SimulationResult full = simulate(problem, options);
+    options.estimate = true;
+    options.exact = full.simulated / 3;
+    const SimulationResult guess = simulate(problem, options);
+    if (!guess.estimate) {
+        EXPECT_EQ(guess.cycles, full.cycles);
+        return 0;
+    }
+    // Where groups differ, of a core that has about as many.
+    EXPECT_NEAR(static_cast<double>(guess.groups) / static_cast<double>(full.groups), 1, 0.04);
+    EXPECT_NEAR(static_cast<double>(guess.issued) / static_cast<double>(full.issued), 1, 0.04);
+    EXPECT_LE(std::abs(guess.cycles / full.cycles - 1), guess.estimate->error)
+        << guess.cycles << " for " << full.cycles;
+    return 1;
+}
+
+TEST(Estimate, ASteadyRateCoversTheTruth) {
+    const GpuProfile profile = read_profile(source + "/profiles/nvidia-gtx-1060.yaml");
+    int estimates = 0;
+    for (const char* name : {"barriers", "matmul_tiled", "stencil", "transpose", "dot_product"})
+        for (const Policy policy : {Policy::lrr, Policy::gto}) {
+            SCOPED_TRACE(std::string(name) + (policy == Policy::gto ? " gto" : " lrr"));
+            Kernel kernel = read_kernel(source + "/sim/kernels/" + name + ".yaml");
+            for (KernelItem& item : kernel.warps[0].instructions)
+                if (auto* repeat = std::get_if<Repeat>(&item)) repeat->count = 7;
+            // Without detection, so that something is left to estimate.
+            const SimulationOptions options{
+                .policy = policy, .order = Order::in_order, .detect_periods = false};
+            estimates +=
+                expect_rate_covers(Problem(profile, kernel, {8, 4, 3001 * profile.cores}), options);
+        }
+    EXPECT_GT(estimates, 5);
+}
+
+// Two kinds of groups at random, one of which executes more, and other instructions.
+TEST(Estimate, ASteadyRateCoversTheTruthWhereGroupsDiffer) {
+    GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 4, 90, "mem"}});
+    profile.cores = 6;
+    int estimates = 0;
+    for (const std::uint32_t seed : {1, 2, 3, 4, 5, 6}) {
+        SCOPED_TRACE(seed);
+        Kernel kernel{.name = "two"};
+        for (const int count : {12, 20}) {
+            const std::string last = count == 12 ? "add" : "ld";
+            kernel.warps.push_back(
+                {.share = 0.5,
+                 .instructions = {repeat(
+                     count, {instruction("a", "ld", {"c@-1"}), instruction("b", "add", {"a"}),
+                             instruction("c", last, {"b"})})}});
+        }
+        kernel.groups.emplace();
+        kernel.groups->kinds = {{0, 0, 0}, {0, 1, 1}};
+        std::mt19937 random(seed);
+        const std::int64_t groups = 6000;
+        for (std::int64_t g = 0; g < groups; ++g)
+            kernel.groups->order.push_back({static_cast<std::int32_t>(random() % 4 == 0), 1});
+        kernel.launch = Launch{3, 5, groups};
+        estimates += expect_rate_covers(Problem(profile, kernel, *kernel.launch),
+                                        {.order = Order::in_order});
+    }
+    EXPECT_GT(estimates, 3);
+}
+
+// The first half of the launch tells nothing of the second.
+TEST(Estimate, IsNotMadeWhereOtherGroupsFollow) {
+    GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 4, 90, "mem"}});
+    profile.cores = 6;
+    Kernel kernel{.name = "halves"};
+    for (const char* op : {"add", "ld"})
+        kernel.warps.push_back(
+            {.share = 0.5, .instructions = {repeat(10, {instruction("a", op, {"a@-1"})})}});
+    kernel.groups.emplace();
+    kernel.groups->kinds = {{0}, {1}};
+    kernel.groups->order = {{0, 3000}, {1, 3000}};
+    kernel.launch = Launch{1, 5, 6000};
+    const Problem problem(profile, kernel, *kernel.launch);
+    const SimulationResult full = simulate(problem, {.order = Order::in_order});
+    const SimulationResult guess = simulate(
+        problem, {.order = Order::in_order, .estimate = true, .exact = full.simulated / 3});
+    ASSERT_TRUE(!guess.estimate || guess.estimate->simulated_share > 0.5);
+    EXPECT_NEAR(guess.cycles, full.cycles,
+                (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+}
+
+// What groups wait for the place of another is taken off once.
+TEST(Estimate, TheStartIsTakenOffOnce) {
+    const GpuProfile profile = gpu({{"add", 1, 4}, {std::string(group_start), 1, 300, "start"}});
+    Kernel kernel = chain("add", 50);
+    auto& items = kernel.warps[0].instructions;
+    items.insert(items.begin(), instruction(std::string(group_start_id), std::string(group_start)));
+    for (const std::int64_t groups : {1, 5}) {
+        const Problem problem(profile, kernel, {1, 2, groups});
+        EXPECT_EQ(simulate(problem, {.order = Order::in_order, .estimate = true}).cycles,
+                  simulate(problem, {.order = Order::in_order}).cycles);
+    }
+}
+
+TEST(SteadyRate, IsTheMeanBehindTheFirstQuarter) {
+    // Ten times as slow until then.
+    std::vector<sim::RunPoint> points;
+    for (int i = 0; i <= 400; ++i)
+        points.push_back({1.0 * i, i < 100 ? 20.0 * i : 2000 + 2.0 * (i - 100)});
+    const auto rate = sim::steady_rate(points, 10);
+    ASSERT_TRUE(rate);
+    EXPECT_DOUBLE_EQ(rate->time_each, 2);
+    EXPECT_NEAR(rate->standard_error, 0, 1e-12);
+    EXPECT_FALSE(sim::steady_rate(points, 38));  // batches are of 37.5
+    EXPECT_FALSE(sim::steady_rate({}, 0));
+    EXPECT_DOUBLE_EQ(sim::time_at(points, 100.5), 2001);
+    EXPECT_DOUBLE_EQ(sim::time_at(points, 500), 2600);
+}
+
+// Eight batches of 1, 3, 1, 3, …: pairs hide what alternates, so that the larger error counts; and
+// where pairs differ, theirs.
+TEST(SteadyRate, HasTheLargerErrorOfBatchesAndPairs) {
+    const auto error_of = [](const std::vector<double>& each) {
+        std::vector<sim::RunPoint> points{{8, 8}};  // a first quarter of 8/32
+        for (const double one : each)
+            points.push_back({points.back().work + 3, points.back().time + 3 * one});
+        return sim::steady_rate(points, 1).value().standard_error;
+    };
+    EXPECT_NEAR(error_of({1, 3, 1, 3, 1, 3, 1, 3}), std::sqrt(8.0 / (8 * 7)), 1e-12);
+    EXPECT_NEAR(error_of({1, 1, 3, 3, 1, 1, 3, 3}), std::sqrt(4.0 / (4 * 3)), 1e-12);
 }
 
 TEST(Estimate, CoversTheTruthForShippedKernelsWithSeveralGroups) {
@@ -118,20 +248,17 @@ TEST(Estimate, IsGivenWhereTimeIsOverBeforeItIsSteady) {
         if (auto* repeat = std::get_if<Repeat>(&item)) repeat->count = 1'000'000;
     int checks = 0;
     int most = std::numeric_limits<int>::max();
-    const ModelOptions options{.policy = Policy::lrr,
-                               .order = Order::in_order,
-                               .checkpoint =
-                                   [&](const RunProgress&) {
-                                       if (++checks > most) throw LimitReached("time is over");
-                                   },
-                               .estimate = true};
-    const auto predict = [&] {
+    const SimulationOptions options{
+        .policy = Policy::lrr, .order = Order::in_order, .checkpoint = [&](const RunProgress&) {
+            if (++checks > most) throw LimitReached("time is over");
+        }};
+    const auto guess = [&] {
         checks = 0;
-        return predict_pipeline(Problem(profile, kernel, {8, 4, 1'000'000}), options);
+        return extrapolated(Problem(profile, kernel, {8, 4, 1'000'000}), options);
     };
-    EXPECT_TRUE(predict().estimate_error);
+    EXPECT_TRUE(guess().estimate);
     most = checks - 1;
-    EXPECT_TRUE(predict().estimate_error);
+    EXPECT_TRUE(guess().estimate);
 }
 
 TEST(Estimate, EndsAtTheLimit) {
