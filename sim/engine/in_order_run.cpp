@@ -373,6 +373,7 @@ bool InOrderEngine::run(std::int64_t until) {
     if (few && schedulers_ == 1) return run_on<4, 1>(until);
     if (few && schedulers_ <= 4) return run_on<4, 4>(until);
     if (schedulers_ == 1) return run_on<units, 1>(until);
+    if (schedulers_ <= 4) return run_on<units, 4>(until);
     return run_on<units, max_narrow_schedulers>(until);
 }
 
