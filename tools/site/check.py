@@ -70,11 +70,34 @@ def check_pages():
                 fault(name, "a picture without a text")
 
 
+def lines_of(text):
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def missing_lines(shown, printed):
+    """Lines of a text block that its commands did not print; "…" stands for anything.
+
+    Where a value has an error, its digits depend on how many repetitions there was time for.
+    """
+    printed = lines_of(printed)
+    for line in lines_of(shown):
+        pattern = ".*".join(re.escape(part.strip()) for part in line.split("…"))
+        if "±" in line:
+            pattern = re.sub(r"(\\[+-])?\d+(\\.\d+)?", r"[+-]?[\\d.]+", pattern)
+        if not any(re.fullmatch(pattern, other) for other in printed):
+            yield line
+
+
 def run_pages(programs):
-    """Every sh block without a title, page by page, in a folder that looks like a checkout."""
+    """Every sh block without a title, page by page, in a folder that looks like a checkout.
+
+    A text block behind it is what it prints. What compilers other than that of the manual make of a
+    kernel is not compared.
+    """
     count = 0
     version = subprocess.run([programs / "occupipe", "--version"], capture_output=True, text=True).stdout
     compiles = "libnvrtc" in version
+    same_compiler = "NVRTC 13.0" in version
     for page in manual():
         name = page.relative_to(root)
         with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +107,12 @@ def run_pages(programs):
             (Path(folder) / "out").mkdir()
             environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", CUDA_VISIBLE_DEVICES="")
             environment["OCCUPIPE_CACHE"] = "none"
+            printed = None
             for number, language, title, text in blocks(page):
+                if language == "text" and printed is not None:
+                    for line in missing_lines(text, printed):
+                        fault(f"{name}:{number}", f"the commands above do not print '{line}'")
+                printed = None
                 if language != "sh" or title:
                     continue
                 if not compiles and re.search(r"\.cu\b|--arch", text):
@@ -94,6 +122,8 @@ def run_pages(programs):
                                       capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=900)  # fmt: skip
                 if done.returncode:
                     fault(f"{name}:{number}", f"exit code {done.returncode}: {done.stderr[-600:]}")
+                elif same_compiler or not compiles:
+                    printed = done.stdout + done.stderr
     print(f"check: {count} blocks of commands were run", file=sys.stderr)
 
 
