@@ -151,7 +151,7 @@ std::vector<GpuProfile> devices_of(const Request& request) {
 analysis::ProfiledKernels read_source(const std::string& path, const Request& request) {
     const auto whole = [](std::vector<KernelParameters> kernels) {
         return analysis::ProfiledKernels{
-            .kernels = std::move(kernels), .left_out = {}, .lacking = {}};
+            .kernels = std::move(kernels), .left_out = {}, .notes = {}, .lacking = {}};
     };
     if (analysis::names_kernels(path)) return whole(executed(path, false, request));
     const std::string text = read_text_file(path);
@@ -173,6 +173,7 @@ void add_source(Sources& sources, const std::string& path, const Request& reques
     const analysis::ProfiledKernels read = read_source(path, request);
     for (const std::string& said : read.left_out)
         fmt::print(stderr, "occupipe: warning: {}\n", said);
+    for (const std::string& said : read.notes) fmt::print(stderr, "occupipe: note: {}\n", said);
     for (const KernelParameters& one : read.kernels) {
         if (!name.empty() && one.kernel != name && !one.kernel.starts_with(name + "(")) continue;
         try {
@@ -288,7 +289,13 @@ void roofline(const Request& request) {
     const Sources sources = read_sources(request);
     const std::vector<KernelParameters>& kernels = sources.whole;
     if (request.difference) return print_difference(request, sources.all);
-    if (kernels.empty() && !request.profiles.empty()) throw InputError(sources.lacking);
+    const bool any_count = std::ranges::any_of(sources.partial, [](const KernelParameters& one) {
+        return std::ranges::any_of(kernel_counts(), [&](const KernelCount& count) {
+            return (one.*count.value).has_value();
+        });
+    });
+    if (kernels.empty() && (!request.profiles.empty() || !any_count))
+        throw InputError(sources.lacking);
     if (!sources.lacking.empty()) fmt::print(stderr, "occupipe: warning: {}\n", sources.lacking);
     if (!request.output.empty()) {
         std::vector<KernelParameters> all = kernels;

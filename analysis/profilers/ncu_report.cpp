@@ -7,9 +7,11 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "analysis/profilers/profiler_csv.h"
 #include "core/error.h"
+#include "core/files/document.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -67,53 +69,109 @@ std::string metric_of(const std::string& name) {
     return found == labels.end() ? name : found->second;
 }
 
-Table long_form(const std::vector<CsvRecord>& records, std::size_t id, std::size_t kernel) {
+// The columns that say what was launched.
+struct LaunchColumns {
+    explicit LaunchColumns(const Fields& header)
+        : id(*profiler_column(header, "ID")),
+          kernel(*profiler_column(header, "Kernel Name")),
+          process(profiler_column(header, "Process ID")),
+          device(profiler_column(header, "Device")),
+          grid(profiler_column(header, "Grid Size")),
+          block(profiler_column(header, "Block Size")) {}
+
+    static std::string text(const Fields& fields, std::optional<std::size_t> column) {
+        return column ? fields[*column] : "";
+    }
+    NcuKernel launch(const Fields& fields) const {
+        return {.kernel = fields[kernel],
+                .device = text(fields, device),
+                .size = text(fields, grid) + " x " + text(fields, block),
+                .metrics = {},
+                .unusable = {}};
+    }
+
+    std::size_t id, kernel;
+    std::optional<std::size_t> process, device, grid, block;
+};
+
+// Lines of a launch have its ID, in any order. It is another launch, of a file that was joined,
+// where the lines begin anew.
+Table long_form(const std::vector<CsvRecord>& records) {
     const Fields& header = records.front().fields;
+    const LaunchColumns columns(header);
     const std::size_t name = *profiler_column(header, "Metric Name");
     const auto unit = profiler_column(header, "Metric Unit");
     const auto value = profiler_column(header, "Metric Value");
-    const auto process = profiler_column(header, "Process ID");
+    const auto section = profiler_column(header, "Section Name");
+    struct Launch {
+        std::size_t at = 0;  // among the kernels
+        std::set<std::string> metrics;
+    };
+    std::map<std::string, Launch> launches;
     Table table;
     std::string last;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const Fields& fields = records[i].fields;
-        const std::string launch = fields[id] + (process ? "," + fields[*process] : "");
-        if (table.kernels.empty() || launch != last)
-            table.kernels.push_back({fields[kernel], {}, {}});
-        last = launch;
+        const std::string key = fields[columns.id] + "," +
+                                LaunchColumns::text(fields, columns.process) + "," +
+                                fields[columns.kernel];
+        const std::string metric = LaunchColumns::text(fields, section) + "," + fields[name];
+        Launch& launch = launches[key];
+        const bool again = key != last && !fields[name].empty() && launch.metrics.contains(metric);
+        if (launch.metrics.empty() || again) {
+            launch = {.at = table.kernels.size(), .metrics = {}};
+            table.kernels.push_back(columns.launch(fields));
+        }
+        launch.metrics.insert(metric);
+        last = key;
         if (fields[name].empty()) continue;  // a rule of the page "details"
-        table.cells.push_back({table.kernels.size() - 1, metric_of(fields[name]), fields[*value],
-                               unit ? fields[*unit] : "", records[i].line});
+        table.cells.push_back({launch.at, metric_of(fields[name]), fields[*value],
+                               LaunchColumns::text(fields, unit), records[i].line});
     }
     return table;
 }
 
-// A line of units, with an empty ID, follows the header.
-Table wide_form(const std::vector<CsvRecord>& records, std::size_t id, std::size_t kernel) {
-    const Fields& header = records.front().fields;
-    Fields units(header.size());
+// A line of units, with an empty ID, follows the header, or units are in its names: "[us]".
+Table wide_form(const std::vector<CsvRecord>& records) {
+    Fields names = records.front().fields;
+    const LaunchColumns columns(names);
+    Fields units(names.size());
+    for (std::size_t c = 0; c < names.size(); ++c)
+        if (const std::size_t bracket = names[c].find(" [");
+            names[c].ends_with(']') && bracket != std::string::npos) {
+            units[c] = names[c].substr(bracket + 2, names[c].size() - bracket - 3);
+            names[c].resize(bracket);
+        }
     Table table;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const Fields& fields = records[i].fields;
-        if (fields[id].empty()) {
+        if (fields[columns.id].empty()) {
             units = fields;
             continue;
         }
-        table.kernels.push_back({fields[kernel], {}, {}});
-        for (std::size_t c = 0; c < header.size(); ++c)
-            if (header[c].find("__") != std::string::npos)
+        table.kernels.push_back(columns.launch(fields));
+        for (std::size_t c = 0; c < names.size(); ++c)
+            if (names[c].find("__") != std::string::npos)
                 table.cells.push_back(
-                    {table.kernels.size() - 1, header[c], fields[c], units[c], records[i].line});
+                    {table.kernels.size() - 1, names[c], fields[c], units[c], records[i].line});
     }
     return table;
 }
 
+// Counts by their name, which need no unit.
+bool is_count(const std::string& metric) {
+    constexpr std::array words = {"inst", "sectors", "requests", "cycles", "threads", "warps"};
+    return metric.ends_with(".sum") && std::ranges::any_of(words, [&](const char* word) {
+               return metric.find(word) != std::string::npos;
+           });
+}
+
 // Whole numbers in the unit itself, so that "1.000" is no number with a fraction.
-bool counts(const Cell& cell) {
-    constexpr std::array units = {"byte",   "B",    "inst",  "cycle",   "sector",
-                                  "thread", "warp", "block", "request", "register"};
-    if (cell.unit.empty()) return cell.metric.ends_with(".sum");
-    return std::ranges::find(units, cell.unit) != units.end();
+bool is_whole(const Cell& cell) {
+    constexpr std::array units = {"byte", "B",     "inst",    "cycle",    "sector", "thread",
+                                  "warp", "block", "request", "register", "ns",     "nsecond"};
+    return cell.unit.empty() ? is_count(cell.metric)
+                             : std::ranges::find(units, cell.unit) != units.end();
 }
 
 // Puts the number where it belongs.
@@ -124,6 +182,8 @@ void add_metric(NcuKernel& kernel, const Cell& cell, DecimalSign sign) {
         kernel.unusable[cell.metric] = {
             cell.line, cell.text.empty() ? "there is nothing in its place"
                                          : fmt::format("'{}' is not a number", cell.text)};
+    else if (cell.unit.empty() && !is_count(cell.metric))
+        kernel.unusable[cell.metric] = {cell.line, "the file has no unit for it"};
     else if (!factor)
         kernel.unusable[cell.metric] = {cell.line,
                                         fmt::format("the unit '{}' is not known", cell.unit)};
@@ -136,7 +196,7 @@ void add_metrics(Table& table, const std::string& file_name) {
     for (const Cell& cell : table.cells) numbers.emplace_back(cell.text);
     const auto sign = decimal_sign(numbers);
     for (const Cell& cell : table.cells) {
-        if (!sign && counts(cell) && cell.text.find('.') != std::string::npos &&
+        if (!sign && is_whole(cell) && cell.text.find('.') != std::string::npos &&
             profiler_number(cell.text, DecimalSign::comma))
             throw InputError(
                 file_name, {cell.line, 0}, cell.metric,
@@ -152,20 +212,21 @@ void add_metrics(Table& table, const std::string& file_name) {
 
 std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name) {
     const auto first = profiler_table_line(text, "ID");
-    if (!first)
+    if (!first) {
+        require_text(text, file_name);
         throw InputError(file_name, {}, "",
                          "no header with the column ID; this is not the output of ncu --csv");
-    const std::vector<CsvRecord> records = profiler_table(text, file_name, *first);
+    }
+    // Lines of the page "details" without a rule end before its columns.
+    const std::vector<CsvRecord> records = profiler_table(text, file_name, *first, "Metric Value");
     const Fields& header = records.front().fields;
-    const auto id = profiler_column(header, "ID");
-    const auto kernel = profiler_column(header, "Kernel Name");
-    if (!id || !kernel)
+    if (!profiler_column(header, "Kernel Name"))
         throw InputError(file_name, {*first, 0}, "",
                          "no column 'Kernel Name'; this is not the output of ncu --csv");
     const bool by_metric = profiler_column(header, "Metric Name").has_value();
     if (by_metric && !profiler_column(header, "Metric Value"))
         throw InputError(file_name, {*first, 0}, "", "no column 'Metric Value'");
-    Table table = by_metric ? long_form(records, *id, *kernel) : wide_form(records, *id, *kernel);
+    Table table = by_metric ? long_form(records) : wide_form(records);
     add_metrics(table, file_name);
     return std::move(table.kernels);
 }

@@ -15,18 +15,20 @@ namespace occupipe::analysis {
 // One profiled launch.
 struct NcuKernel {
     std::string kernel;                     // its name
+    std::string device;                     // its number; empty: not told
+    std::string size;                       // grid and block: "(4096, 1, 1) x (256, 1, 1)"
     std::map<std::string, double> metrics;  // "smsp__inst_executed.sum", in base units (bytes, …)
     struct Unusable {
         int line = 0;
-        std::string reason;  // "'n/a' is not a number", "the unit 'furlong' is not known"
+        std::string reason;  // "'n/a' is not a number", "the file has no unit for it"
     };
     std::map<std::string, Unusable> unusable;
 };
 
 // Launches in the file's order. Lines of the profiler's own messages before the header are passed
-// over; metrics that are not numbers, or whose unit is not known, are `unusable`. Numbers are
-// English or German as the file's own numbers prove. Throws InputError naming file and line; also
-// for a count such as "1.000" where none proves it.
+// over; metrics that are not numbers, or whose unit is not known or not there, are `unusable`.
+// Numbers are English or German as the file's own numbers prove. Throws InputError naming file and
+// line; also for a count such as "1.000" where none proves it.
 std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name);
 
 // A launch and the measured point that it ran.

@@ -38,19 +38,21 @@ std::string with_one_apostrophe(std::string_view text) {
 }  // namespace
 
 std::optional<int> profiler_table_line(const std::string& text, std::string_view first_column) {
-    const std::string quoted = fmt::format("\"{}\",", first_column);
-    const std::string plain = fmt::format("{},", first_column);
+    const std::string quoted = fmt::format("\"{}\"", first_column);
     std::optional<int> found;
     for_each_line(text, [&](std::string_view one, int line) {
         if (line == 1) one.remove_prefix(mark_length(one));
-        if (one.starts_with(quoted) || one.starts_with(plain)) found = line;
+        for (const std::string_view name : {std::string_view(quoted), first_column})
+            if (one.starts_with(name) && one.size() > name.size() &&
+                (one[name.size()] == ',' || one[name.size()] == ';'))
+                found = line;
         return !found;
     });
     return found;
 }
 
 std::vector<CsvRecord> profiler_table(const std::string& text, const std::string& file_name,
-                                      int first_line) {
+                                      int first_line, std::string_view last_needed) {
     std::string table;
     std::vector<int> lines;  // of the file, by line of the table
     for_each_line(text, [&](std::string_view one, int line) {
@@ -63,7 +65,7 @@ std::vector<CsvRecord> profiler_table(const std::string& text, const std::string
     });
     std::vector<CsvRecord> records;
     try {
-        records = parse_csv(table, file_name);
+        records = parse_csv(table, file_name, last_needed);
     } catch (const InputError& error) {
         if (first_line == 1) throw;
         throw InputError(fmt::format("{} (lines counted from the table's header in line {})",
@@ -71,11 +73,7 @@ std::vector<CsvRecord> profiler_table(const std::string& text, const std::string
     }
     for (CsvRecord& record : records)
         record.line = lines[static_cast<std::size_t>(record.line) - 1];
-    // Of several processes each may have a header of its own.
-    records.erase(
-        std::remove_if(records.begin() + 1, records.end(),
-                       [&](const CsvRecord& one) { return one.fields == records.front().fields; }),
-        records.end());
+    drop_repeated_headers(records);  // of several processes each may have one
     return records;
 }
 

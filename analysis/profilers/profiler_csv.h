@@ -15,13 +15,14 @@
 
 namespace occupipe::analysis {
 
-// The line of the header, from 1: the first whose first column is this word.
+// The line of the header, from 1: the first whose first column is this word. Also where semicolons
+// separate columns, which profiler_table() refuses.
 std::optional<int> profiler_table_line(const std::string& text, std::string_view first_column);
 
 // From that line on, without messages and blank lines; lines of records are those of the file.
 // Throws InputError as parse_csv() does.
 std::vector<CsvRecord> profiler_table(const std::string& text, const std::string& file_name,
-                                      int first_line);
+                                      int first_line, std::string_view last_needed = {});
 
 std::optional<std::size_t> profiler_column(const std::vector<std::string>& header,
                                            std::string_view name);

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "analysis/profilers/ncu_report.h"
 #include "analysis/profilers/profiler_csv.h"
 #include "core/error.h"
+#include "core/files/document.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -97,6 +99,7 @@ struct Found {
     int line = 0;
     double launches = 1;
     std::map<std::string, Value> values;
+    std::set<std::string> sizes;  // of its launches
 };
 
 void add_value(Found& found, const std::string& metric, const std::string& text, double launches,
@@ -119,7 +122,12 @@ Found& entry(std::vector<Found>& all, const std::string& kernel, const std::stri
     const auto same = std::ranges::find_if(
         all, [&](const Found& one) { return one.kernel == kernel && one.device == device; });
     if (same != all.end()) return *same;
-    all.push_back({.kernel = kernel, .device = device, .line = line, .launches = 0, .values = {}});
+    all.push_back({.kernel = kernel,
+                   .device = device,
+                   .line = line,
+                   .launches = 0,
+                   .values = {},
+                   .sizes = {}});
     return all.back();
 }
 
@@ -181,9 +189,13 @@ std::vector<Found> parse_nvprof(const std::string& text, const std::string& file
 
 std::vector<Found> parse_ncu(const std::string& text, const std::string& file_name, int line) {
     std::vector<Found> all;
-    for (const NcuKernel& launch : parse_ncu_csv(text, file_name)) {
-        Found& found = entry(all, launch.kernel, "", line);
+    const std::vector<NcuKernel> launches = parse_ncu_csv(text, file_name);
+    const bool several = std::ranges::any_of(
+        launches, [&](const NcuKernel& one) { return one.device != launches.front().device; });
+    for (const NcuKernel& launch : launches) {
+        Found& found = entry(all, launch.kernel, several ? "device " + launch.device : "", line);
         found.launches += 1;
+        found.sizes.insert(launch.size);
         for (const auto& [metric, value] : launch.metrics) {
             Found::Value& sum = found.values[metric];
             sum.sum += value;
@@ -196,6 +208,22 @@ std::vector<Found> parse_ncu(const std::string& text, const std::string& file_na
         }
     }
     return all;
+}
+
+// Empty where every kernel's launches have one size.
+std::vector<std::string> notes_of(const std::vector<Found>& all, const std::string& file_name) {
+    const auto varies = [](const Found& one) { return one.sizes.size() > 1; };
+    const auto first = std::ranges::find_if(all, varies);
+    if (first == all.end()) return {};
+    const auto others = std::ranges::count_if(all, varies) - 1;
+    return {InputError(file_name, {first->line, 0}, "",
+                       fmt::format("kernel '{}': {} launches of {} sizes of grid and block are "
+                                   "averaged{}",
+                                   first->kernel, first->launches, first->sizes.size(),
+                                   others == 0 ? ""
+                                               : fmt::format("; those of {} more kernel{}, too",
+                                                             others, others == 1 ? "" : "s")))
+                .what()};
 }
 
 // The value that the file has under one of the names.
@@ -249,6 +277,14 @@ KernelParameters parameters_of(const Found& found, bool ncu, const std::string& 
             std::ranges::find(lacking, names.front().name) == lacking.end())
             lacking.push_back(names.front().name);
     }
+    for (const char* const both : {"dram__bytes.sum", "dram__sectors.sum"})
+        if (ncu && !result.dram_read_sectors && !result.dram_write_sectors &&
+            found.values.contains(both))
+            left_out.push_back(InputError(file_name, {found.line, 0}, both,
+                                          fmt::format("kernel '{}': is not split into reads and "
+                                                      "writes; left out",
+                                                      found.kernel))
+                                   .what());
     if (const auto fault = parts_fault(result))
         throw InputError(file_name, {found.line, 0}, fault->keys.front(),
                          fmt::format("kernel '{}': {}", found.kernel, fault->reason));
@@ -273,6 +309,14 @@ bool is_profiler_csv(const std::string& text) {
 ProfiledKernels parameters_from_profiler(const std::string& text, const std::string& file_name) {
     const auto nvprof = profiler_table_line(text, "Device");
     const auto ncu = nvprof ? std::nullopt : profiler_table_line(text, "ID");
+    // What nvprof prints without --metrics.
+    for (const char* const column : {"Type", "Time(%)", "Start"})
+        if (const auto times = profiler_table_line(text, column);
+            times && !ncu && (!nvprof || *times < *nvprof))
+            throw InputError(file_name, {*times, 0}, "",
+                             "is nvprof's table of times; counts are needed, as nvprof --csv "
+                             "--metrics prints them ('--profiler-command nvprof=./app')");
+    if (!nvprof && !ncu) require_text(text, file_name);
     if (!nvprof && !ncu)
         throw InputError(file_name, {}, "",
                          "no header with the column Device (nvprof --csv --metrics) or ID (ncu "
@@ -281,6 +325,7 @@ ProfiledKernels parameters_from_profiler(const std::string& text, const std::str
         ncu ? parse_ncu(text, file_name, *ncu) : parse_nvprof(text, file_name, *nvprof);
     if (all.empty()) throw InputError(file_name, {}, "", "no kernel was profiled");
     ProfiledKernels result;
+    result.notes = notes_of(all, file_name);
     std::vector<std::string_view> lacking;
     for (const Found& found : all) {
         const std::size_t before = lacking.size();
@@ -292,6 +337,12 @@ ProfiledKernels parameters_from_profiler(const std::string& text, const std::str
                            fmt::format("kernel '{}' has no number for this", found.kernel))
                     .what();
     }
+    const auto incomplete = std::ranges::count_if(result.kernels, [](const KernelParameters& one) {
+        return std::ranges::any_of(rows(),
+                                   [&](const Row& row) { return row.needed && !(one.*row.value); });
+    });
+    if (incomplete > 1)
+        result.lacking += fmt::format(", and {} of {} kernels lack counts", incomplete, all.size());
     if (!lacking.empty())
         result.lacking += fmt::format("; what is missing is collected with --metrics {}",
                                       fmt::join(lacking, ","));

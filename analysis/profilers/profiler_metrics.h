@@ -14,6 +14,7 @@ namespace occupipe::analysis {
 struct ProfiledKernels {
     std::vector<KernelParameters> kernels;  // with the counts that the file has
     std::vector<std::string> left_out;      // metrics that are no numbers: file, line, metric, why
+    std::vector<std::string> notes;         // what the means hide: a sentence each
     // Empty where every kernel has what the roofline needs; else what the first one lacks, and the
     // option that collects all that is missing.
     std::string lacking;

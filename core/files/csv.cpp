@@ -15,16 +15,24 @@ public:
     Reader(const std::string& text, const std::string& file_name)
         : text_(text), file_name_(file_name), at_(mark_length(text)) {}
 
-    std::vector<CsvRecord> read() {
+    std::vector<CsvRecord> read(std::string_view last_needed) {
+        refuse_semicolons(text_.substr(0, text_.find('\n')), file_name_, 1);
         std::vector<CsvRecord> records;
         while (at_ < text_.size()) {
             CsvRecord one = record();
             if (one.fields.size() == 1 && one.fields.front().empty()) {
                 fail(one.line, "is empty");
             }
-            if (!records.empty() && one.fields.size() != records.front().fields.size()) {
-                fail(one.line, fmt::format("has {} fields, but the header has {}",
-                                           one.fields.size(), records.front().fields.size()));
+            if (!records.empty()) {
+                const std::vector<std::string>& names = records.front().fields;
+                const auto last =
+                    last_needed.empty() ? names.end() : std::ranges::find(names, last_needed);
+                const auto least = std::min<std::size_t>(
+                    static_cast<std::size_t>(last - names.begin()) + 1, names.size());
+                if (one.fields.size() > names.size() || one.fields.size() < least)
+                    fail(one.line, fmt::format("has {} fields, but the header has {}",
+                                               one.fields.size(), names.size()));
+                one.fields.resize(names.size());
             }
             records.push_back(std::move(one));
         }
@@ -88,9 +96,24 @@ private:
 
 }  // namespace
 
-std::vector<CsvRecord> parse_csv(const std::string& text, const std::string& file_name) {
+std::vector<CsvRecord> parse_csv(const std::string& text, const std::string& file_name,
+                                 std::string_view last_needed) {
     require_text(text, file_name);
-    return Reader(text, file_name).read();
+    return Reader(text, file_name).read(last_needed);
+}
+
+void refuse_semicolons(std::string_view header, const std::string& file_name, int line) {
+    if (header.find(';') != header.npos && header.find(',') == header.npos)
+        throw InputError(file_name, {line, 0}, "",
+                         "its columns are separated by semicolons; commas are needed");
+}
+
+void drop_repeated_headers(std::vector<CsvRecord>& records) {
+    if (records.empty()) return;
+    const std::vector<std::string> header = records.front().fields;
+    records.erase(std::remove_if(records.begin() + 1, records.end(),
+                                 [&](const CsvRecord& one) { return one.fields == header; }),
+                  records.end());
 }
 
 std::string csv_text(std::string_view field) {

@@ -13,9 +13,17 @@ struct CsvRecord {
     std::vector<std::string> fields;
 };
 
-// The first record is the header; every other one has as many fields. Lines end in LF or CR LF; an
-// empty line is refused. Throws InputError naming file and line.
-std::vector<CsvRecord> parse_csv(const std::string& text, const std::string& file_name);
+// The first record is the header; every other one has as many fields, or ends behind the column
+// `last_needed`, where the missing ones are empty. Lines end in LF or CR LF; an empty line is
+// refused. Throws InputError naming file and line.
+std::vector<CsvRecord> parse_csv(const std::string& text, const std::string& file_name,
+                                 std::string_view last_needed = {});
+
+// Throws InputError where semicolons separate the columns of a header, and no commas.
+void refuse_semicolons(std::string_view header, const std::string& file_name, int line);
+
+// The header again, as in files that were joined.
+void drop_repeated_headers(std::vector<CsvRecord>& records);
 
 // Quoted if necessary.
 std::string csv_text(std::string_view field);

@@ -168,9 +168,11 @@ std::string counts_text(const std::vector<KernelParameters>& kernels) {
     for (const KernelParameters& kernel : kernels)
         for (const KernelCount& count : kernel_counts())
             if (const auto& value = kernel.*count.value)
-                table.rows.push_back({kernel.kernel, std::string(count.key),
-                                      std::string(count.symbol), std::string(count.unit),
-                                      count_text(value)});
+                table.rows.push_back({kernel.device.empty()
+                                          ? kernel.kernel
+                                          : fmt::format("{}, {}", kernel.kernel, kernel.device),
+                                      std::string(count.key), std::string(count.symbol),
+                                      std::string(count.unit), count_text(value)});
     return plain_text(table);
 }
 

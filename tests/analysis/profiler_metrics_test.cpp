@@ -301,7 +301,7 @@ TEST(ProfilerMetrics, AMissingMetricIsNamedWithTheOptionThatCollectsIt) {
     const std::string two = without(ncu_long(true, "first"), "op_fp64_pred_on") +
                             without(ncu_long(true, "second", 1, false), "op_integer_pred_on");
     expect_words(parameters_from_profiler(two, "p.csv").lacking,
-                 {"kernel 'first'",
+                 {"kernel 'first'", "and 2 of 2 kernels lack counts",
                   "--metrics smsp__sass_thread_inst_executed_op_fp64_pred_on.sum,smsp__sass_thread_"
                   "inst_executed_op_integer_pred_on.sum"});
     EXPECT_EQ(parameters_from_profiler(ncu_long(true), "p.csv").lacking, "");
@@ -338,7 +338,18 @@ TEST(ProfilerMetrics, CountsOfSomeLaunchesAreLeftOut) {
 }
 
 TEST(ProfilerMetrics, OtherFilesAreRefused) {
-    expect_refused("", {"no header"});
+    expect_refused("", {"is empty"});
+    expect_refused(std::string("\xff\xfe\"\0I\0", 6), {"p.csv:1:1: is not UTF-8 text"});
+    expect_refused("\"ID\";\"Kernel Name\";\"Metric Name\"\n\"0\";\"k\";\"12,5\"\n",
+                   {"p.csv:1: its columns are separated by semicolons"});
+    // Times alone, with and without a table of managed memory.
+    constexpr const char* times =
+        "==1== Profiling result:\n\"Type\",\"Time(%)\",\"Time\",\"Name\"\n,%,ms,\n";
+    for (const char* memory :
+         {"", "==1== Unified Memory profiling result:\n\"Device\",\"Count\"\n"})
+        expect_refused(std::string(times) + memory,
+                       {"p.csv:2: is nvprof's table of times", "--metrics"});
+    expect_refused("Time(%),Time,Name\n50%,1ms,k\n", {"p.csv:1: is nvprof's table of times"});
     expect_refused("a,b,c\n1,2,3\n", {"no header"});
     expect_refused("\"Device\",\"Context\"\n\"K40\",1\n", {"p.csv:1", "Kernel"});
     expect_refused("\"Device\",\"Kernel\",\"Metric Name\"\n\"K40\",\"k\",\"m\"\n", {"Avg"});
@@ -368,12 +379,13 @@ TEST(ProfilerMetrics, UnitsAreKnownOrRefused) {
                                                      {"MB", 1e6},
                                                      {"MiB", 1048576},
                                                      {"GB", 1e9},
-                                                     {"GiB", 1073741824},
-                                                     {"", 1}})
+                                                     {"GiB", 1073741824}})
         EXPECT_DOUBLE_EQ(*read(with(unit, "64")).at(0).dram_read_sectors, 2 * bytes) << unit;
     for (const char* unit : {"furlong", "XB", "Kfurlong", "byte/furlong"})
         expect_words(parameters_from_profiler(with(unit, "64"), "p.csv").left_out.at(0),
                      {"p.csv:9", "dram__bytes_read.sum", unit, "not known"});
+    expect_words(parameters_from_profiler(with("", "64"), "p.csv").left_out.at(0),
+                 {"p.csv:9", "dram__bytes_read.sum", "the file has no unit for it"});
     for (const auto& [unit, factor] : std::vector<std::pair<const char*, double>>{{"ns", 1e-9},
                                                                                   {"nsecond", 1e-9},
                                                                                   {"us", 1e-6},
@@ -389,6 +401,74 @@ TEST(ProfilerMetrics, UnitsAreKnownOrRefused) {
             unit);
         EXPECT_DOUBLE_EQ(*read(text).at(0).seconds, 2 * factor) << unit;
     }
+}
+
+// What has a unit is not read without it; counts have none.
+TEST(ProfilerMetrics, AFileWithoutUnits) {
+    const auto expect = [](const std::string& text, const char* line_of_time) {
+        const ProfiledKernels found = parameters_from_profiler(text, "p.csv");
+        EXPECT_EQ(found.kernels.at(0).warp_instructions, 12345) << text;
+        EXPECT_EQ(found.kernels[0].dram_write_sectors, 7) << text;
+        EXPECT_FALSE(found.kernels[0].dram_read_sectors) << text;
+        EXPECT_FALSE(found.kernels[0].seconds) << text;
+        ASSERT_EQ(found.left_out.size(), 2U);
+        expect_words(found.left_out[0], {"dram__bytes_read.sum", "the file has no unit for it"});
+        expect_words(found.left_out[1],
+                     {line_of_time, "gpu__time_duration.sum", "the file has no unit for it"});
+    };
+    expect(
+        "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n"
+        "\"0\",\"k\",\"gpu__time_duration.sum\",\"292,928\"\n"
+        "\"0\",\"k\",\"dram__bytes_read.sum\",\"134.22\"\n"
+        "\"0\",\"k\",\"dram__sectors_write.sum\",\"7\"\n"
+        "\"0\",\"k\",\"smsp__inst_executed.sum\",\"12,345\"\n",
+        "p.csv:2");
+    expect(
+        "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\","
+        "\"smsp__inst_executed.sum\",\"dram__sectors_write.sum\"\n"
+        "\"0\",\"k\",\"134.22\",\"292,928\",\"12,345\",\"7\"\n",
+        "p.csv:2");
+    // Units in the names of columns.
+    const auto named = read(
+        "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum [Mbyte]\",\"gpu__time_duration.sum "
+        "[us]\"\n\"0\",\"k\",\"134.22\",\"292.928\"\n");
+    EXPECT_DOUBLE_EQ(*named.at(0).dram_read_sectors, 134.22e6 / 32);
+    EXPECT_DOUBLE_EQ(*named[0].seconds, 292.928e-6);
+}
+
+// Lines of a launch have its ID, whatever the order.
+TEST(ProfilerMetrics, NcuSortedByMetric) {
+    const std::string header =
+        "\"ID\",\"Kernel Name\",\"Device\",\"Grid Size\",\"Metric Name\",\"Metric "
+        "Unit\",\"Metric Value\"\n";
+    const auto line = [](int id, int device, int groups, const char* metric, int value) {
+        return fmt::format("\"{}\",\"k\",\"{}\",\"({}, 1, 1)\",\"{}\",\"\",\"{}\"\n", id, device,
+                           groups, metric, value);
+    };
+    constexpr const char* executed = "smsp__inst_executed.sum";
+    constexpr const char* sectors = "lts__t_sectors.sum";
+    const std::string sorted = line(0, 0, 4, executed, 100) + line(1, 0, 8, executed, 300) +
+                               line(0, 0, 4, sectors, 10) + line(1, 0, 8, sectors, 20);
+    const ProfiledKernels found = parameters_from_profiler(header + sorted, "p.csv");
+    ASSERT_EQ(found.kernels.size(), 1U);
+    EXPECT_EQ(found.kernels[0].launches, 2);
+    EXPECT_EQ(found.kernels[0].warp_instructions, 200);
+    EXPECT_EQ(found.kernels[0].l2_sectors, 15);
+    EXPECT_EQ(found.kernels[0].device, "");
+    ASSERT_EQ(found.notes.size(), 1U);
+    expect_words(found.notes[0], {"p.csv:1", "kernel 'k': 2 launches of 2 sizes"});
+    // Two files in one: the second begins anew.
+    const auto joined = read(header + sorted + line(0, 0, 4, executed, 500));
+    EXPECT_EQ(joined.at(0).launches, 3);
+    EXPECT_EQ(joined[0].warp_instructions, 300);
+    // Devices are kept apart, as nvprof's.
+    const ProfiledKernels two = parameters_from_profiler(
+        header + line(0, 0, 4, executed, 100) + line(1, 1, 8, executed, 300), "p.csv");
+    ASSERT_EQ(two.kernels.size(), 2U);
+    EXPECT_EQ(two.kernels[0].warp_instructions, 100);
+    EXPECT_EQ(two.kernels[1].warp_instructions, 300);
+    EXPECT_EQ(two.kernels[1].device, "device 1");
+    EXPECT_TRUE(two.notes.empty());
 }
 
 // Lines are those of the file, whatever the profiler and the program print before the table.
@@ -447,11 +527,31 @@ TEST(ProfilerMetrics, ThousandsOfAGermanLocale) {
     EXPECT_EQ(read(with("9.25")).at(0).dram_read_sectors, 262.2);
     expect_refused(with("9"), {"p.csv:9", "dram__sectors_read.sum", "'262.200' is thousands",
                                "German locale", "LC_ALL=C"});
+    // Nanoseconds are whole, too.
+    const auto time = [](const char* unit) {
+        return fmt::format(
+            "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+            "\"0\",\"k\",\"gpu__time_duration.sum\",\"{}\",\"292.928\"\n",
+            unit);
+    };
+    expect_refused(time("ns"), {"p.csv:2", "gpu__time_duration.sum", "German locale"});
+    expect_refused(time("nsecond"), {"p.csv:2", "gpu__time_duration.sum", "German locale"});
+    EXPECT_DOUBLE_EQ(*read(time("us")).at(0).seconds, 292.928e-6);
     // The form with a line per launch.
     expect_refused(
         "\"ID\",\"Kernel Name\",\"smsp__inst_executed.sum\"\n\"\",\"\",\"inst\"\n"
         "\"0\",\"k\",\"1.000\"\n",
         {"p.csv:3", "smsp__inst_executed.sum", "German locale"});
+}
+
+TEST(ProfilerMetrics, TrafficThatIsNotSplit) {
+    std::string text = without(ncu_long(true), "dram__sectors_read.sum");
+    const std::string from = "\"dram__sectors_write.sum\",\"sector\"";
+    text.replace(text.find(from), from.size(), "\"dram__bytes.sum\",\"byte\"");
+    const ProfiledKernels found = parameters_from_profiler(text, "p.csv");
+    ASSERT_EQ(found.left_out.size(), 1U);
+    expect_words(found.left_out[0], {"dram__bytes.sum", "is not split into reads and writes"});
+    EXPECT_FALSE(found.kernels.at(0).dram_read_sectors);
 }
 
 // Compute capability 12.0 has other names for the traffic.
@@ -495,6 +595,24 @@ TEST(ProfilerMetrics, NcuDetailsOfTheDefaultSections) {
     expect_words(found.lacking,
                  {"kernel 'axpy'", "--metrics smsp__sass_thread_inst_executed_op_ffma",
                   "dram__sectors_write.sum", "smsp__inst_executed.sum"});
+}
+
+// As ncu writes them: a line without a rule ends with the column before its description.
+TEST(ProfilerMetrics, NcuDetailsWithShortLines) {
+    const std::string header =
+        "\"ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric "
+        "Value\",\"Rule Name\",\"Rule Type\",\"Rule Description\"\n";
+    const std::string text = header + "\"0\",\"k\",\"S\",\"Duration\",\"us\",\"56.06\",\n" +
+                             "\"0\",\"k\",\"S\",\"\",\"\",\"\",\"Bottleneck\",\"OPT\",\"Text\"\n" +
+                             "\"0\",\"k\",\"S\",\"Executed Instructions\",\"inst\",\"14,103\",\n";
+    const auto kernels = read(text);
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].warp_instructions, 14103);
+    EXPECT_DOUBLE_EQ(*kernels[0].seconds, 56.06e-6);
+    expect_refused(text + "\"0\",\"k\",\"S\",\"Duration\",\"us\"\n",
+                   {"p.csv:5: has 5 fields, but the header has 9"});
+    expect_refused(text + "\"0\",\"k\",\"S\",\"Duration\",\"us\",\"1\",,,,\n",
+                   {"p.csv:5: has 10 fields, but the header has 9"});
 }
 
 TEST(ProfilerMetrics, CountsThatCannotBeAreRefused) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -87,6 +88,7 @@ TEST_F(Roofline, CountsThatAreNotAllThere) {
     const std::string csv = written("less.csv", less), kept = folder.path / "k.yaml";
     const ProgramRun run = run_program({"roofline", csv, "-o", kept});
     ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("saxpy(int), K40"));
     EXPECT_THAT(run.out, HasSubstr("fp32_fma"));
     EXPECT_THAT(run.out, Not(HasSubstr("dram_read_sectors")));
     EXPECT_THAT(run.err, HasSubstr("--metrics inst_integer,dram_read_transactions,dram_write_"));
@@ -134,6 +136,30 @@ TEST_F(Roofline, ExecutesALaunchFile) {
     EXPECT_EQ(cached[0].dram_read_sectors, 256);
     EXPECT_EQ(cached[0].fp32, 2048);
     EXPECT_THAT(cached[0].origin, HasSubstr("1024 KiB (--cache l2)"));
+}
+
+// What leaves nothing is no table.
+TEST_F(Roofline, CountsOfWhichNothingIsLeft) {
+    const std::string text =
+        "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"0\",\"a\",\"292\"\n"
+        "\"1\",\"b\",\"292\"\n";
+    const std::string kept = folder.path / "k.yaml";
+    const ProgramRun run = run_program({"roofline", written("none.csv", text), "-o", kept});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_THAT(run.err, HasSubstr("none.csv:3: gpu__time_duration.sum: kernel 'b': the file has "
+                                   "no unit for it; left out"));
+    EXPECT_THAT(run.err, HasSubstr("kernel 'a' has no number for this, and 2 of 2 kernels lack "
+                                   "counts"));
+    EXPECT_FALSE(std::filesystem::exists(kept));
+    // A time is something; launches of several sizes are told.
+    std::string sizes =
+        "ID,Kernel Name,Grid Size,gpu__time_duration.sum [us]\n0,a,4,10\n1,a,8,30\n";
+    const ProgramRun some = run_program({"roofline", written("some.csv", sizes)});
+    EXPECT_EQ(some.exit_code, 0) << some.err;
+    EXPECT_THAT(some.out, HasSubstr("2e-05"));
+    EXPECT_THAT(some.err, HasSubstr("note: "));
+    EXPECT_THAT(some.err, HasSubstr("some.csv:1: kernel 'a': 2 launches of 2 sizes"));
 }
 
 // A rate that nobody measured is said; the message of a refusal names the option.
