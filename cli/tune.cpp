@@ -150,6 +150,8 @@ void tune(const Options& options) {
     if (!options.measured.empty()) {
         measured = analysis::read_measured_runs(options.measured);
         keep_those_of(space, measured);
+        for (const std::string& note : measured.notes)
+            fmt::print(stderr, "occupipe: note: {}: {}\n", measured.file, note);
         if (std::ranges::none_of(measured.runs,
                                  [](const auto& run) { return run.seconds.has_value(); }))
             throw InputError(fmt::format("{}: no configuration of {} has a time in it",

@@ -57,6 +57,8 @@ void validate_measured(const ValidateMeasured& options, const ValidateMeasuredRe
     keep_those_of(space, runs);
     for (const std::string& note : space.notes)
         fmt::print(stderr, "occupipe: note: {}: {}\n", space.file, note);
+    for (const std::string& note : runs.notes)
+        fmt::print(stderr, "occupipe: note: {}: {}\n", runs.file, note);
     const auto drawn = analysis::drawn_by_time(
         runs.runs, static_cast<std::size_t>(options.draws.value_or(0)), options.seed.value_or(1));
     if (drawn.empty())

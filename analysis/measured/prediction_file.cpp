@@ -33,8 +33,7 @@ std::vector<std::string> SavedPredictions::models() const {
 }
 
 bool is_prediction(const std::string& text, const std::string& file_name) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n", mark_length(text));
-    if (first == std::string::npos || text[first] != '{') return false;
+    if (!looks_like_json(text)) return false;
     const Document document = parse_json(text, file_name);
     const DocumentNode* format = Document::find(document.root(), "format");
     return format && document.text(*format).starts_with("occupipe-prediction/");

@@ -12,7 +12,8 @@
 namespace occupipe::analysis {
 namespace {
 
-constexpr int deepest = 100;  // parentheses in parentheses
+constexpr int deepest = 100;                 // parentheses in parentheses
+constexpr std::size_t most_values = 100000;  // of all ranges and comprehensions together
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -136,9 +137,30 @@ Value called(std::string_view function, const Value::List& arguments) {
         "'{}' must be one of abs, ceil, float, floor, int, len, max, min, round", function));
 }
 
+// Python's range.
+Value::List range_of(const Value::List& arguments) {
+    std::vector<std::int64_t> numbers;
+    for (const Value& one : arguments)
+        if (const auto* const whole = std::get_if<std::int64_t>(&one.of)) numbers.push_back(*whole);
+    if (arguments.empty() || arguments.size() > 3 || numbers.size() != arguments.size())
+        throw std::invalid_argument("range takes one to three whole numbers");
+    const std::int64_t begin = numbers.size() == 1 ? 0 : numbers[0];
+    const std::int64_t end = numbers.size() == 1 ? numbers[0] : numbers[1];
+    const std::int64_t step = numbers.size() == 3 ? numbers[2] : 1;
+    if (step == 0) throw std::invalid_argument("range has a step of 0");
+    Value::List values;
+    for (std::int64_t at = begin; step > 0 ? at < end : at > end;) {
+        values.emplace_back(at);
+        if (values.size() > most_values) throw std::invalid_argument("has too many values");
+        if (__builtin_add_overflow(at, step, &at)) break;
+    }
+    return values;
+}
+
 class Parser {
 public:
-    Parser(std::string_view text, const Names& names) : text_(text), names_(names) {}
+    Parser(std::string_view text, const Names& names, bool of_values)
+        : text_(text), names_(names), of_values_(of_values) {}
 
     Value run() {
         try {
@@ -325,6 +347,79 @@ private:
         return values;
     }
 
+    // Where the word `for` stands in the brackets that `at_` is in, and where these end.
+    struct Comprehension {
+        std::size_t word = std::string_view::npos;  // npos: it is none
+        std::size_t end = std::string_view::npos;
+    };
+    Comprehension comprehension() const {
+        Comprehension found;
+        int open = 0;
+        for (std::size_t at = at_; at < text_.size(); ++at) {
+            const char c = text_[at];
+            if (c == '"' || c == '\'') {
+                at = text_.find(c, at + 1);
+                if (at == text_.npos) break;
+            } else if (c == '[' || c == '(') {
+                ++open;
+            } else if ((c == ']' || c == ')') && open-- == 0) {
+                found.end = at;
+                break;
+            } else if (is_letter(c)) {
+                std::size_t end = at;
+                while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+                if (open == 0 && found.word == text_.npos && text_.substr(at, end - at) == "for")
+                    found.word = at;
+                at = end - 1;
+            }
+        }
+        return found;
+    }
+
+    // What code of a few characters may ask for.
+    void count_values(const Value::List& values) {
+        made_ += values.size();
+        if (made_ > most_values) throw std::invalid_argument("has too many values");
+    }
+
+    // "2**i for i in range(6) if i != 3]": the first part is read once for each value.
+    Value::List comprehended(const Comprehension& of) {
+        if (of.end == text_.npos) throw std::invalid_argument("']' is missing");
+        const std::size_t element = at_;
+        at_ = of.word;
+        takes("for");
+        skip();
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+        const std::string_view name = text_.substr(begin, at_ - begin);
+        if (name.empty() || is_digit(name.front()) || !takes("in"))
+            throw std::invalid_argument("'for NAME in' is expected");
+        const Value source = either();
+        const auto* const values = std::get_if<Value::List>(&source.of);
+        if (!values) throw std::invalid_argument("for takes a list");
+        const std::size_t condition = takes("if") ? at_ : of.end;
+        const auto read = [&](std::size_t from, std::size_t to) {
+            at_ = from;
+            Value value = either();
+            skip();
+            if (at_ != to) throw std::invalid_argument("is not understood");
+            return value;
+        };
+        Value::List made;
+        skip();
+        if (condition == of.end && at_ != of.end) throw std::invalid_argument("is not understood");
+        count_values(*values);
+        for (const Value& one : *values) {
+            bound_.emplace_back(name, one);
+            if (condition == of.end || is_true(read(condition, of.end)))
+                made.push_back(read(element, of.word));
+            bound_.pop_back();
+        }
+        at_ = of.end;
+        expect(']');
+        return made;
+    }
+
     Value atom() {
         const char c = next();
         if (c == '(') {
@@ -341,6 +436,9 @@ private:
         }
         if (c == '[') {
             ++at_;
+            if (const Comprehension of = of_values_ ? comprehension() : Comprehension();
+                of.word != text_.npos)
+                return comprehended(of);
             return listed(']');
         }
         if (c == '"' || c == '\'') {
@@ -377,8 +475,19 @@ private:
         if (next() == '(') {
             ++at_;
             const Deeper deeper(depth_);
-            return called(word, listed(')'));
+            Value::List arguments = listed(')');
+            if (of_values_ && word == "range") {
+                Value::List values = range_of(arguments);
+                count_values(values);
+                return values;
+            }
+            if (of_values_ && word == "list" && arguments.size() == 1 &&
+                std::holds_alternative<Value::List>(arguments.front().of))
+                return arguments.front();
+            return called(word, arguments);
         }
+        for (auto one = bound_.rbegin(); one != bound_.rend(); ++one)
+            if (one->first == word) return one->second;
         if (word == "True" || word == "true") return 1;
         if (word == "False" || word == "false") return 0;
         if (const auto known = names_(word)) return *known;
@@ -401,8 +510,11 @@ private:
 
     std::string_view text_;
     const Names& names_;
+    const bool of_values_;  // range, list and comprehensions, too
     std::size_t at_ = 0;
     int depth_ = 0;
+    std::size_t made_ = 0;                                   // values of ranges and comprehensions
+    std::vector<std::pair<std::string_view, Value>> bound_;  // variables of comprehensions
 };
 
 }  // namespace
@@ -448,7 +560,12 @@ bool is_true(const Value& value) {
 bool is_equal(const Value& a, const Value& b) { return equal(a, b); }
 
 Value evaluate(std::string_view expression, const Names& names) {
-    return Parser(expression, names).run();
+    return Parser(expression, names, false).run();
+}
+
+Value evaluate_values(std::string_view expression) {
+    const Names none = [](std::string_view) { return std::nullopt; };
+    return Parser(expression, none, true).run();
 }
 
 std::vector<std::string> names_in(std::string_view expression) {

@@ -45,6 +45,9 @@ using Names = std::function<std::optional<Value>(std::string_view name)>;
 // Throws std::invalid_argument that says what is wrong, and at which character.
 Value evaluate(std::string_view expression, const Names& names);
 
+// Of values that are written as code: also range, list, and [2**i for i in range(6) if i != 3].
+Value evaluate_values(std::string_view expression);
+
 // Every word in the expression, once: the names that it may ask for, and words of the language.
 std::vector<std::string> names_in(std::string_view expression);
 

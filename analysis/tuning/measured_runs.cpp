@@ -2,11 +2,13 @@
 #include "analysis/tuning/measured_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "analysis/profilers/profiler_csv.h"
 #include "core/buffer_fill.h"
 #include "core/files/csv.h"
 #include "core/files/files.h"
@@ -184,6 +186,17 @@ private:
     MeasuredRuns found_;
 };
 
+// Whether it begins as numbers do; a failure is a word.
+bool is_figure(std::string_view text) {
+    const std::size_t first = text.find_first_not_of("+-.,");
+    return first != text.npos && text[first] >= '0' && text[first] <= '9';
+}
+
+// As it stands there, or with digits in groups where the column proves the sign of fractions.
+std::optional<double> time_in(const std::string& text, std::optional<DecimalSign> sign) {
+    return sign ? profiler_number(text, *sign) : number_in(value_of(text));
+}
+
 MeasuredRuns of_table(const std::string& text, const std::string& file) {
     struct Column {
         std::string_view name;
@@ -191,7 +204,7 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
     };
     constexpr Column columns[] = {
         {"seconds", 1}, {"time_s", 1}, {"time_ms", 1e-3}, {"time_us", 1e-6}};
-    MeasuredRuns found{.file = file, .device = {}, .format = "CSV", .runs = {}};
+    MeasuredRuns found{.file = file, .device = {}, .format = "CSV", .runs = {}, .notes = {}};
     const std::vector<CsvRecord> lines = parse_csv(text, file);
     if (lines.empty()) throw InputError(file, {1, 1}, "", "has no line");
     const CsvRecord& header = lines.front();
@@ -212,12 +225,19 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
     if (!time)
         throw InputError(file, {header.line, 1}, "",
                          "needs a column seconds, time_s, time_ms or time_us");
+    std::vector<std::string_view> times;
+    for (const CsvRecord& line : std::span(lines).subspan(1)) times.emplace_back(line.fields[at]);
+    const auto sign = decimal_sign(times);
     for (const CsvRecord& line : std::span(lines).subspan(1)) {
         MeasuredRun run;
         for (std::size_t i = 0; i < line.fields.size(); ++i)
             if (i != at) run.configuration[header.fields[i]] = value_of(line.fields[i]);
-        const Value value = value_of(line.fields[at]);
-        const auto number = number_in(value);
+        const auto number = time_in(line.fields[at], sign);
+        if (!number && is_figure(line.fields[at]))
+            throw InputError(file, {line.line, 1}, header.fields[at],
+                             fmt::format("'{}' is not read: write it without groups of digits, "
+                                         "with a point before the fraction",
+                                         line.fields[at]));
         if (number && *number <= 0)
             throw InputError(file, {line.line, 1}, header.fields[at], "must be above 0");
         if (number)
@@ -233,8 +253,7 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
 }  // namespace
 
 MeasuredRuns parse_measured_runs(const std::string& text, const std::string& file) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == text.npos || text[begin] != '{') return of_table(text, file);
+    if (!looks_like_json(text)) return of_table(text, file);
     const Document document = parse_json(text, file);
     return Reader(document).run();
 }
@@ -244,6 +263,12 @@ MeasuredRuns read_measured_runs(const std::string& path) {
 }
 
 void keep_those_of(const TuningSpace& space, MeasuredRuns& runs) {
+    struct Dropped {
+        Value::List values;
+        std::size_t count = 0;
+    };
+    std::map<std::string, Dropped> dropped;
+    std::vector<MeasuredRun> kept;
     for (MeasuredRun& run : runs.runs) {
         Configuration of_space;
         for (const TuningSpace::Tunable& one : space.tunables) {
@@ -253,11 +278,41 @@ void keep_those_of(const TuningSpace& space, MeasuredRuns& runs) {
                 one.values, [&](const Value& other) { return is_equal(other, value->second); });
             of_space[one.name] = known == one.values.end() ? value->second : *known;
         }
+        if (excluded_by(space, of_space)) {
+            ++runs.excluded;
+            continue;
+        }
+        for (const auto& [name, value] : run.configuration) {
+            if (of_space.contains(name)) continue;
+            Dropped& one = dropped[name];
+            ++one.count;
+            if (std::ranges::none_of(one.values,
+                                     [&](const Value& other) { return is_equal(other, value); }))
+                one.values.push_back(value);
+        }
         run.configuration = std::move(of_space);
+        kept.push_back(std::move(run));
     }
-    runs.excluded += std::erase_if(runs.runs, [&](const MeasuredRun& run) {
-        return excluded_by(space, run.configuration).has_value();
-    });
+    runs.runs = std::move(kept);
+    std::vector<std::string> ignored;
+    for (auto& [name, one] : dropped) {
+        if (one.count < runs.runs.size()) one.values.emplace_back(std::string("none"));
+        constexpr std::size_t most_named = 6;
+        std::string values;
+        for (std::size_t i = 0; i < std::min(one.values.size(), most_named); ++i)
+            values += (i == 0 ? "" : ", ") + to_text(one.values[i]);
+        if (one.values.size() > 1)
+            throw InputError(
+                runs.file, {}, name,
+                fmt::format("is no tunable of {}, and its values differ ({}{}): which "
+                            "of the times counts? Keep those of one value, or make it "
+                            "a tunable",
+                            space.file, values, one.values.size() > most_named ? ", …" : ""));
+        ignored.push_back(fmt::format("{}={}", name, values));
+    }
+    if (!ignored.empty())
+        runs.notes.push_back(
+            fmt::format("{}: no tunable of {}, ignored", fmt::join(ignored, ", "), space.file));
 }
 
 std::vector<std::size_t> drawn_by_time(std::span<const MeasuredRun> runs, std::size_t count,

@@ -2,6 +2,7 @@
 #include "analysis/tuning/space.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -69,7 +70,8 @@ public:
         });
         if (divides) document_.required(kernel, "ProblemSize");
         of_ktt_ = Document::find(kernel, "ProblemSize") == nullptr;
-        if (of_ktt_) require_ktt(root, values, kernel);
+        if (of_ktt_) require_ktt(values, kernel);
+        name_ignored(root, kernel);
         read_tunables(values);
         read_kernel(kernel);
         return std::move(space_);
@@ -82,22 +84,34 @@ private:
 
     Value evaluated(const DocumentNode& node) const {
         try {
-            return evaluate(document_.text(node), [](std::string_view) { return std::nullopt; });
+            return evaluate_values(document_.text(node));
         } catch (const std::invalid_argument& error) {
             document_.fail(node, error.what());
         }
     }
 
-    // Keys of KTT's loader, and no others; Search, General and the like say nothing of the kernel.
-    void require_ktt(const DocumentNode& root, const DocumentNode& values,
-                     const DocumentNode& kernel) const {
-        document_.only_keys(
-            root, {"ConfigurationSpace", "KernelSpecification", "Search", "Budget", "General"});
+    // Beside the two that matter, keys of the root say nothing of the kernel: what none of the
+    // formats has is told.
+    void name_ignored(const DocumentNode& root, const DocumentNode& kernel) {
+        constexpr std::array<std::string_view, 5> known = {
+            "ConfigurationSpace", "KernelSpecification", "Search", "Budget", "General"};
+        std::vector<std::string> ignored;
+        for (const DocumentNode& one : document_.entries(root))
+            if (std::ranges::find(known, one.key) == known.end()) ignored.push_back(one.key);
+        if (Document::find(kernel, "BenchmarkName"))
+            ignored.emplace_back("KernelSpecification.BenchmarkName");
+        if (!ignored.empty())
+            space_.notes.push_back(fmt::format("ignored: {}", fmt::join(ignored, ", ")));
+    }
+
+    // Keys of KTT's loader, and no others; Device and the like say nothing of the kernel.
+    void require_ktt(const DocumentNode& values, const DocumentNode& kernel) const {
         document_.only_keys(values, {"TuningParameters", "Conditions"});
         document_.only_keys(
-            kernel, {"Language", "CompilerOptions", "KernelName", "KernelFile", "KernelTypeNames",
-                     "GlobalSize", "GlobalSizeType", "LocalSize", "SharedMemory", "Arguments",
-                     "Device", "Profiling", "SimulationInput", "ReferenceArguments"});
+            kernel,
+            {"Language", "CompilerOptions", "KernelName", "KernelFile", "KernelTypeNames",
+             "GlobalSize", "GlobalSizeType", "LocalSize", "SharedMemory", "Arguments", "Device",
+             "Profiling", "SimulationInput", "ReferenceArguments", "BenchmarkName", "Stream"});
         document_.only_keys(document_.required(kernel, "GlobalSize"), {"X", "Y", "Z"});
         document_.only_keys(document_.required(kernel, "LocalSize"), {"X", "Y", "Z"});
         for (const DocumentNode& one :
@@ -377,11 +391,7 @@ const Value* repeated(const Value::List& values) {
 }
 
 TuningSpace parse_tuning_space(const std::string& text, const std::string& file) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (text.starts_with(byte_order_mark))
-        return parse_tuning_space(text.substr(byte_order_mark.size()), file);
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == text.npos || text[begin] != '{') return parse_space_yaml(text, file);
+    if (!looks_like_json(text)) return parse_space_yaml(text, file);
     const Document document = parse_json(text, file);
     return Reader(document).run();
 }

@@ -24,8 +24,7 @@ void refuse_journal(const std::string& text, const std::string& file_name) {
 
 void refuse_other_kinds(FileKind wanted, const std::string& text, const std::string& file_name) {
     refuse_journal(text, file_name);
-    const std::size_t first = text.find_first_not_of(" \t\r\n", mark_length(text));
-    const bool json = first != std::string::npos && text[first] == '{';
+    const bool json = looks_like_json(text);
     if (json && wanted != FileKind::measurements &&
         text.find("\"benchmarks\"") != std::string::npos) {
         const std::string what = "this is a measurement file";
@@ -58,8 +57,7 @@ void refuse_other_kinds(FileKind wanted, const std::string& text, const std::str
 
 FileKind file_kind(const std::string& text, const std::string& file_name) {
     refuse_journal(text, file_name);
-    const std::size_t first = text.find_first_not_of(" \t\r\n", mark_length(text));
-    const bool is_json = first != std::string::npos && text[first] == '{';
+    const bool is_json = looks_like_json(text);
     const Document document = is_json ? parse_json(text, file_name) : parse_yaml(text, file_name);
     const DocumentNode& root = document.root();
     if (is_json && Document::find(root, "format") == nullptr) {

@@ -191,6 +191,11 @@ private:
 
 }  // namespace
 
+bool looks_like_json(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n", mark_length(text));
+    return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
 Document parse_json(const std::string& text, const std::string& file_name) {
     require_text(text, file_name);
     TreeBuilder builder(text, file_name);

@@ -107,9 +107,11 @@ TEST(ValidateMeasured, ARefusedConfigurationIsARowWithItsReason) {
     EXPECT_THAT(held.err, HasSubstr("blur.cu: does not compile for sm_80"));
     write_text_file(files.path("blur.cu"), std::string("#if bx == 64\n#error no\n#endif\n") + text,
                     Overwrite::yes);
-    write_text_file(files.path("times.csv"), "bx,tile,time_us\n32,1,2\n64,1,3\n", Overwrite::yes);
+    write_text_file(files.path("times.csv"), "bx,tile,clock,time_us\n32,1,2100,2\n64,1,2100,3\n",
+                    Overwrite::yes);
     const ProgramRun some = files.validate();
     EXPECT_EQ(some.exit_code, 0) << some.err;
+    EXPECT_THAT(some.err, HasSubstr("times.csv: clock=2100: no tunable of"));
     EXPECT_THAT(some.out, HasSubstr("1 configuration refused: "));
 }
 
@@ -118,6 +120,12 @@ TEST(ValidateMeasured, BadInputIsNamed) {
     ProgramRun held = files.validate();
     EXPECT_EQ(held.exit_code, 2);
     EXPECT_THAT(held.err, HasSubstr("times.csv: no configuration of"));
+    write_text_file(files.path("times.csv"), "bx,tile,clock,time_us\n32,1,2100,2\n32,1,405,9\n",
+                    Overwrite::yes);
+    held = files.validate();
+    EXPECT_EQ(held.exit_code, 2);
+    EXPECT_THAT(held.err, HasSubstr("times.csv: clock: is no tunable of"));
+    EXPECT_THAT(held.err, HasSubstr("its values differ (2100, 405)"));
     held = run_program({"validate", "--measured", files.path("times.csv"), "--profile", "a100"});
     EXPECT_EQ(held.exit_code, 2);
     EXPECT_THAT(held.err, HasSubstr("--launch SPACE.json"));

@@ -103,6 +103,45 @@ TEST(Expression, RefusesWhatIsNone) {
                 HasSubstr("nested too deeply"));
 }
 
+// Expected values are Python's.
+TEST(Expression, ValuesWrittenAsCode) {
+    const auto values = [](const std::string& expression) {
+        try {
+            return to_text(evaluate_values(expression));
+        } catch (const std::invalid_argument& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_EQ(values("list(range(1, 9))"), "[1, 2, 3, 4, 5, 6, 7, 8]");
+    EXPECT_EQ(values("range(3)"), "[0, 1, 2]");
+    EXPECT_EQ(values("range(7, 0, -3)"), "[7, 4, 1]");
+    EXPECT_EQ(values("range(9223372036854775806, 9223372036854775807, 2)"),
+              "[9223372036854775806]");
+    EXPECT_EQ(values("range(3, 3)"), "[]");
+    EXPECT_EQ(values("[2**i for i in range(6)]"), "[1, 2, 4, 8, 16, 32]");
+    EXPECT_EQ(values("[i for i in range(3,12,2) if i != 7 and i in [3, 7, 9]]"), "[3, 9]");
+    EXPECT_EQ(values("[[j * i for j in [1, 2]] for i in (3, 4)][1]"), "[4, 8]");
+    EXPECT_EQ(values("[')for]', 'x']"), "[)for], x]");
+    EXPECT_EQ(values("[form for form in ['a', 'for']]"), "[a, for]");
+    EXPECT_EQ(values("[1 // i for i in []]"), "[]");
+    EXPECT_THAT(values("[i for i in range(3)] + i"), HasSubstr("'i' is not known"));
+    EXPECT_THAT(values("range(0.5)"), HasSubstr("range takes one to three whole numbers"));
+    EXPECT_THAT(values("range(1, 2, 0)"), HasSubstr("a step of 0"));
+    EXPECT_THAT(values("range(10**9)"), HasSubstr("too many values"));
+    EXPECT_THAT(values("[[j for j in range(1000)] for i in range(1000)]"),
+                HasSubstr("too many values"));
+    EXPECT_THAT(values("[i for i in 3]"), HasSubstr("for takes a list"));
+    EXPECT_THAT(values("[i for i of [3]]"), HasSubstr("'for NAME in' is expected"));
+    EXPECT_THAT(values("[i + j for i in [1] for j in [2]]"), HasSubstr("is not understood"));
+    EXPECT_THAT(values("[i, 2 for i in [1]]"), HasSubstr("is not understood"));
+    EXPECT_THAT(values("[i for i in range(3)"), HasSubstr("']' is missing"));
+    EXPECT_THAT(values("list(3)"), HasSubstr("must be one of abs"));
+    EXPECT_THAT(values(std::string(100000, '[')), HasSubstr("nested too deeply"));
+    // A condition has none of these.
+    EXPECT_THAT(fault("x in range(64)"), HasSubstr("'range' must be one of abs"));
+    EXPECT_THAT(fault("max([i for i in list])"), HasSubstr("'i' is not known"));
+}
+
 TEST(Expression, NumbersInTextAreNumbers) {
     EXPECT_EQ(value_of("16"), Value(16));
     EXPECT_EQ(value_of("0.5"), Value(0.5));

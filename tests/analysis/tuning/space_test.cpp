@@ -91,10 +91,38 @@ TEST(TuningSpace, ConditionsAndValuesExclude) {
     EXPECT_EQ(runs.runs.size(), 1U);
     EXPECT_EQ(runs.excluded, 1U);
     // As programs write numbers that were whole; what is no tunable goes.
-    runs.runs = {{{{"bx", 32.0}, {"tile", 2}, {"radius", 3}, {"power", 71.5}}, 1e-3, {}}};
+    runs.runs = {{{{"bx", 32.0}, {"tile", 2}, {"radius", 3}, {"clock", 2100}}, 1e-3, {}}};
     keep_those_of(space(), runs);
     ASSERT_EQ(runs.runs.size(), 1U);
     EXPECT_EQ(runs.runs[0].configuration, fits);
+    EXPECT_THAT(runs.notes, ElementsAre("clock=2100: no tunable of spaces/t1.json, ignored"));
+}
+
+// Which of two times would be that of bx=32?
+TEST(TuningSpace, AParameterThatTheSpaceLacksHasOneValue) {
+    const auto fault = [](const Configuration& more, const Configuration& other) {
+        MeasuredRuns runs;
+        runs.file = "cache.json";
+        for (const Configuration& one : {more, other}) {
+            Configuration all = {{"bx", 32}, {"tile", 2}, {"radius", 3}};
+            all.insert(one.begin(), one.end());
+            runs.runs.push_back({all, 1e-3, {}});
+        }
+        // What the space excludes does not matter.
+        runs.runs.push_back({{{"bx", 64}, {"tile", 2}, {"radius", 3}, {"clock", 3}}, 1e-3, {}});
+        try {
+            keep_those_of(space(), runs);
+            return std::string("none");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_EQ(fault({{"clock", 2100}}, {{"clock", 2100.0}}), "none");
+    EXPECT_THAT(fault({{"clock", 2100}}, {{"clock", 405}}),
+                HasSubstr("cache.json: clock: is no tunable of spaces/t1.json, and its values "
+                          "differ (2100, 405)"));
+    EXPECT_THAT(fault({{"clock", 2100}}, {}), HasSubstr("clock: is no tunable of spaces/t1.json, "
+                                                        "and its values differ (2100, none)"));
 }
 
 TEST(TuningSpace, FaultsNameFileLineAndKey) {
@@ -197,6 +225,22 @@ TEST(KttSpace, WhatCannotBeSaidIsRefusedByName) {
     EXPECT_THAT(refusal("\"GlobalSize\"", "\"GlobalSizes\""), HasSubstr("GlobalSizes"));
 }
 
+// As T1 files of others have them.
+TEST(KttSpace, ValuesAsCodeAndKeysOfNoMeaning) {
+    std::string text = ktt;
+    const auto swap = [&](const std::string& from, const std::string& to) {
+        text.replace(text.find(from), from.size(), to);
+    };
+    swap("\"[32, 64]\"", "\"[2**i for i in range(5, 7)]\"");
+    EXPECT_EQ(parse_tuning_space(text, "k").notes, std::vector<std::string>());
+    swap("\"Search\"", "\"SearchSettings\": {}, \"BenchmarkConfig\": {}, \"Search\"");
+    swap("\"Profiling\"", "\"BenchmarkName\": \"GEMM\", \"Stream\": null, \"Profiling\"");
+    const TuningSpace read = parse_tuning_space(text, "k");
+    EXPECT_EQ(read.tunables[0].values, (Value::List{32, 64}));
+    EXPECT_THAT(read.notes, ElementsAre("ignored: SearchSettings, BenchmarkConfig, "
+                                        "KernelSpecification.BenchmarkName"));
+}
+
 // Any change of a byte, and any stretch that is missing: a launch, or InputError.
 TEST(KttSpace, WhateverIsInTheFileItIsReadOrRefused) {
     constexpr std::uint64_t seed = 20261127;
@@ -269,6 +313,33 @@ TEST(MeasuredRuns, EveryFormatGivesTheSameTimes) {
               "ktt.json"),
           "KTT");
     check(parse_measured_runs("bx,time_ms\n32,2\n64,failed\n", "table.csv"), "CSV");
+    check(parse_measured_runs("\xef\xbb\xbf"
+                              R"({"tune_params_keys": ["bx"], "cache": {
+              "32": {"bx": 32, "time": 2}, "64": {"bx": 64, "time": "failed"}}})",
+                              "marked.json"),
+          "Kernel Tuner");
+}
+
+// A time that is not understood is no failure.
+TEST(MeasuredRuns, TimesWithDigitsInGroups) {
+    const auto seconds = [](const std::string& times) {
+        const MeasuredRuns read = parse_measured_runs("bx,seconds\n" + times, "t.csv");
+        return read.runs.front().seconds.value_or(-1);
+    };
+    EXPECT_EQ(seconds("1,\"1,077.5\"\n"), 1077.5);
+    EXPECT_EQ(seconds("1,\"1,077\"\n2,300.25\n"), 1077);
+    EXPECT_EQ(seconds("1,\"1,077\"\n2,\"0,25\"\n"), 1.077);
+    EXPECT_EQ(seconds("1,1.077\n"), 1.077);
+    EXPECT_EQ(seconds("1,-\n2,3\n"), -1);
+    for (const char* times :
+         {"1,300\n2,\"1,077\"\n", "1,2.5\n2,12 ms\n", "1,2.5\n2,1e999\n", "1,12.5\n2,\"9,00\"\n"})
+        try {
+            seconds(times);
+            ADD_FAILURE() << times;
+        } catch (const InputError& error) {
+            EXPECT_THAT(error.what(), HasSubstr("t.csv:3:1: seconds: '"));
+            EXPECT_THAT(error.what(), HasSubstr("is not read"));
+        }
 }
 
 TEST(MeasuredRuns, FaultsNameFileAndPlace) {
