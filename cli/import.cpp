@@ -30,7 +30,8 @@ void run_import(const Arguments& arguments) {
         throw InputError(
             fmt::format("{} takes one file, not {}", arguments.format, arguments.files.size()));
     if (arguments.hints.device && !format.several_devices)
-        throw InputError(fmt::format("--nth: a file of {} is of one device", arguments.format));
+        throw InputError(
+            fmt::format("--given device: a file of {} is of one device", arguments.format));
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE", arguments.files);
     keep_apart(inputs, {{"--output", arguments.output}});
@@ -108,7 +109,7 @@ void add_import(const Command& app) {
         .type_name("N");
     command
         .add_option("--given device|--nth", arguments->hints.device,
-                    "clpeak, nvbench: which of the file's devices, from 1")
+                    "clpeak, mixbench, nvbench: which of the file's devices, from 1")
         .check(positive_number())
         .type_name("N");
     command.add_flag("--force", arguments->force, "Replace an existing file");

@@ -24,7 +24,7 @@ constexpr std::array formats = {
     ImportFormat{.name = "accelsim", .most_files = any_number, .read = accelsim},
     ImportFormat{.name = "mt4g", .read = of_one<import_mt4g>},
     ImportFormat{.name = "clpeak", .several_devices = true, .read = of_one<import_clpeak>},
-    ImportFormat{.name = "mixbench", .read = of_one<import_mixbench>},
+    ImportFormat{.name = "mixbench", .several_devices = true, .read = of_one<import_mixbench>},
     ImportFormat{.name = "google-benchmark", .read = of_one<import_google_benchmark>},
     ImportFormat{.name = "gpu-cache", .read = of_one<import_gpu_cache>},
     ImportFormat{.name = "gpu-latency", .read = of_one<import_gpu_latency>},

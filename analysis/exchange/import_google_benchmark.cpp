@@ -2,6 +2,8 @@
 // google/benchmark, src/json_reporter.cc: of any program's rows, those with bytes_per_second.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "analysis/exchange/imported.h"
 #include "analysis/exchange/text_table.h"
 #include "analysis/exchange/throughput_bounds.h"
@@ -16,12 +18,27 @@ ImportedProfile import_google_benchmark(const InputText& file, const DeviceHints
         const DocumentNode* const node = Document::find(row, key);
         return node != nullptr && node->kind == DocumentNode::Kind::scalar ? node->text : "";
     };
+    // Aggregates alone are left where only they were reported (--benchmark_report_aggregates_only).
+    const auto kind_of = [&](const DocumentNode& row) -> std::string {
+        return text(row, "run_type") == "aggregate" ? text(row, "aggregate_name") : "run";
+    };
+    const auto run_of = [&](const DocumentNode& row) {
+        const std::string run = text(row, "run_name");
+        const std::string& name = document.text(document.required(row, "name"));
+        if (!run.empty()) return run;
+        return kind_of(row) == "run" ? name : name.substr(0, name.rfind('_'));
+    };
+    std::map<std::string, std::string> kinds;  // by run: the best that there is
+    for (const char* const kind : {"median", "mean", "run"})
+        for (const DocumentNode& row : document.items(list))
+            if (kind_of(row) == kind) kinds[run_of(row)] = kind;
     std::vector<Throughput> throughputs;
     LeftOut left_out(file.name);
     std::size_t rows = 0;
     for (const DocumentNode& row : document.items(list)) {
         const std::string& name = document.text(document.required(row, "name"));
-        if (text(row, "run_type") == "aggregate") continue;
+        const auto wanted = kinds.find(run_of(row));
+        if (wanted == kinds.end() || wanted->second != kind_of(row)) continue;
         ++rows;
         const DocumentNode* const rate = Document::find(row, "bytes_per_second");
         if (rate == nullptr) continue;

@@ -2,21 +2,24 @@
 // ekondis/mixbench: mixbench-*/mix_kernels_*, whose tables have four columns for each kind of
 // operation: operations per byte, ms, 10^9 operations/s, GB/s.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/exchange/imported.h"
 #include "analysis/exchange/text_table.h"
 #include "analysis/exchange/throughput_bounds.h"
+#include "core/files/csv.h"
 
 namespace occupipe::analysis {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kinds = {
-    {{"Single Precision ops", "fma.f32"},
-     {"Double precision ops", "fma.f64"},
-     {"Half precision ops", "fma.f16x2"},
-     {"Integer operations", "mad.s32"}}};
+using Kind = std::pair<std::string_view, std::string_view>;
+constexpr std::array<Kind, 4> kinds = {{{"Single Precision ops", "fma.f32"},
+                                        {"Double precision ops", "fma.f64"},
+                                        {"Half precision ops", "fma.f16x2"},
+                                        {"Integer operations", "mad.s32"}}};
 
 struct Cell {
     std::string text;  // without blanks around it
@@ -38,12 +41,15 @@ std::vector<Cell> cells_of(const TextLine& line) {
     return cells;
 }
 
-// A number of the block above the table, "Total SPs:           2304 (36 MPs x 64 SPs/MP)".
+// A number of the block above the table, "Total SPs:           2304 (36 MPs x 64 SPs/MP)", or
+// "Total CUs:           8" of OpenCL and SYCL.
 std::optional<int> cores_of(const TextLine& line) {
     for (std::size_t i = 1; i < line.words.size(); ++i) {
         const std::string& unit = line.words[i].text;
-        if (unit != "MPs" && unit != "CUs") continue;
-        std::string number = line.words[i - 1].text;
+        const bool before = unit == "MPs" || unit == "CUs";
+        const bool behind = (unit == "MPs:" || unit == "CUs:") && i + 1 < line.words.size();
+        if (!before && !behind) continue;
+        std::string number = line.words[before ? i - 1 : i + 1].text;
         if (number.starts_with('(')) number.erase(0, 1);
         constexpr double most = 1e5;
         if (const auto value = positive_number(number); value && *value <= most)
@@ -78,50 +84,113 @@ void add_line(const InputText& file, const TextLine& line, const std::vector<Cel
     }
 }
 
+// What the file says of one device, in one run or several.
+struct MixbenchDevice {
+    std::string name;  // empty: not told
+    std::optional<int> warp_size;
+    std::optional<int> cores;
+    std::vector<Throughput> throughputs;
+    LeftOut left_out;
+    std::vector<std::string> unknown;  // kinds of operations
+};
+
+class Reader {
+public:
+    explicit Reader(const InputText& file) : file_(file) {}
+
+    // Those with a table.
+    std::vector<MixbenchDevice> read() {
+        for (const TextLine& line : text_lines(file_)) one(line);
+        std::erase_if(devices_, [&](const MixbenchDevice& one) {
+            if (!one.throughputs.empty()) return false;
+            nothing_ = one.left_out;
+            return true;
+        });
+        if (devices_.empty())
+            nothing_.refuse(InputError(file_.name, {1, 1}, "",
+                                       "has no line of mixbench's table below 'Experiment ID'"));
+        return std::move(devices_);
+    }
+
+private:
+    MixbenchDevice& device(const std::string& name) {
+        auto found = std::ranges::find(devices_, name, &MixbenchDevice::name);
+        if (found == devices_.end()) {
+            devices_.push_back({.name = name,
+                                .warp_size = {},
+                                .cores = {},
+                                .throughputs = {},
+                                .left_out = LeftOut(file_.name),
+                                .unknown = {}});
+            found = std::prev(devices_.end());
+        }
+        return *found;
+    }
+
+    void one(const TextLine& line) {
+        const std::string& first = line.words.front().text;
+        const std::vector<Cell> cells = cells_of(line);
+        if (first == "Device:") {
+            name_.clear();
+            if (line.words.size() > 1) {
+                const TextWord& last = line.words.back();
+                const auto begin = static_cast<std::size_t>(line.words[1].column) - 1;
+                const auto end = static_cast<std::size_t>(last.column) - 1 + last.text.size();
+                name_ = line.text.substr(begin, end - begin);
+            }
+            instructions_.clear();
+        }
+        MixbenchDevice& now = device(name_);
+        if (first == "WarpSize:" && !now.warp_size) {
+            constexpr double most = 1024;
+            if (const auto value = positive_number(line.words.back().text);
+                value && *value >= 1 && *value <= most)
+                now.warp_size = static_cast<int>(*value);
+        } else if (first == "Total" && !now.cores) {
+            now.cores = cores_of(line);
+        } else if (first == "Experiment") {
+            refuse_semicolons(line.text, file_.name, line.number);
+            instructions_.clear();
+            for (std::size_t c = 1; c < cells.size(); c += group) {
+                const auto kind = std::ranges::find(kinds, cells[c].text, &Kind::first);
+                instructions_.push_back(kind == kinds.end() ? "" : kind->second);
+                if (kind == kinds.end() &&
+                    std::ranges::find(now.unknown, cells[c].text) == now.unknown.end())
+                    now.unknown.push_back(cells[c].text);
+            }
+        } else if (!instructions_.empty() && cells.size() > 1 && first.front() >= '0' &&
+                   first.front() <= '9') {
+            add_line(file_, line, cells, instructions_, now.throughputs, now.left_out);
+        }
+    }
+
+    const InputText& file_;
+    std::string name_;                            // of the device that the lines are of
+    std::vector<std::string_view> instructions_;  // by group of columns; empty: of no known kind
+    std::vector<MixbenchDevice> devices_;
+    LeftOut nothing_{file_.name};  // of devices without a table
+};
+
 }  // namespace
 
 ImportedProfile import_mixbench(const InputText& file, const DeviceHints& hints) {
     ImportedProfile out;
+    const std::vector<MixbenchDevice> devices = Reader(file).read();
+    std::vector<std::string> names;
+    for (const MixbenchDevice& one : devices) names.push_back(one.name);
+    const MixbenchDevice& found =
+        devices[chosen_device(file, names, hints.device, false, out.notes)];
     DeviceHints known = hints;
-    std::optional<int> cores;
-    std::vector<std::string_view> instructions;  // by group of columns; empty: of no known kind
-    std::vector<Throughput> throughputs;
-    LeftOut left_out(file.name);
-    for (const TextLine& line : text_lines(file)) {
-        const std::string& first = line.words.front().text;
-        const std::vector<Cell> cells = cells_of(line);
-        if (first == "Device:" && known.name.empty() && line.words.size() > 1) {
-            const TextWord& last = line.words.back();
-            const auto begin = static_cast<std::size_t>(line.words[1].column) - 1;
-            const auto end = static_cast<std::size_t>(last.column) - 1 + last.text.size();
-            known.name = line.text.substr(begin, end - begin);
-        } else if (first == "WarpSize:" && !known.warp_size) {
-            constexpr double most = 1024;
-            if (const auto value = positive_number(line.words.back().text);
-                value && *value >= 1 && *value <= most)
-                known.warp_size = static_cast<int>(*value);
-        } else if (first == "Total" && !cores) {
-            cores = cores_of(line);
-        } else if (first == "Experiment") {
-            instructions.clear();
-            for (std::size_t c = 1; c < cells.size(); c += group) {
-                instructions.emplace_back();
-                for (const auto& [kind, instruction] : kinds)
-                    if (cells[c].text == kind) instructions.back() = instruction;
-            }
-        } else if (!instructions.empty() && cells.size() > 1 && first.front() >= '0' &&
-                   first.front() <= '9') {
-            add_line(file, line, cells, instructions, throughputs, left_out);
-        }
-    }
-    if (throughputs.empty())
-        left_out.refuse(InputError(file.name, {1, 1}, "",
-                                   "has no line of mixbench's table below 'Experiment ID'"));
+    if (known.name.empty()) known.name = found.name;
+    if (!known.warp_size) known.warp_size = found.warp_size;
     out.profile.device.name = device_name_of(file, known);
-    set_rate_facts(out.profile, file, known, cores);
-    add_bounds(out, throughputs);
+    set_rate_facts(out.profile, file, known, found.cores);
+    add_bounds(out, found.throughputs);
     add_origin(out.profile, file, "mixbench: greatest throughput of mixes, no latency");
-    left_out.tell(out.notes);
+    found.left_out.tell(out.notes);
+    if (!found.unknown.empty())
+        out.notes.push_back(
+            fmt::format("left out, of no known instruction: {}", fmt::join(found.unknown, ", ")));
     out.notes.emplace_back(
         "GB/s are those of loads and stores together, taken for loads of single precision");
     validate_imported(out.profile, file.name);

@@ -124,7 +124,8 @@ private:
 
 // Columns are benchmark, device and its name, axes, "Skipped", then summaries that are not hidden.
 Results read_csv(const InputText& file) {
-    const std::vector<CsvRecord> records = parse_csv(file.text, file.name);
+    std::vector<CsvRecord> records = parse_csv(file.text, file.name);
+    drop_repeated_headers(records);
     Results out;
     const std::vector<std::string>& header = records.front().fields;
     const auto column = [&](const CsvRecord& record, std::string_view name) -> std::string {
@@ -139,6 +140,9 @@ Results read_csv(const InputText& file) {
                              "no such column; this is not nvbench's CSV");
     for (std::size_t i = 1; i < records.size(); ++i) {
         const CsvRecord& record = records[i];
+        if (column(record, "Device Name") == "Device Name")
+            throw InputError(file.name, {record.line, 1}, "",
+                             "is the header of another table; give each a file of its own");
         State state{.benchmark = column(record, "Benchmark"),
                     .device = column(record, "Device"),
                     .axes = {},
@@ -163,10 +167,7 @@ public:
     Importer(const InputText& file, const DeviceHints& hints) : file_(file), hints_(hints) {}
 
     Imported read() {
-        const std::size_t first = file_.text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-        const bool json =
-            first == std::string::npos || file_.text[first] == '{' || file_.text[first] == '[';
-        Results results = json ? JsonReader(file_).read() : read_csv(file_);
+        Results results = looks_like_json(file_.text) ? JsonReader(file_).read() : read_csv(file_);
         choose(results);
         if (device_.cores && !hints_.cores) hints_.cores = device_.cores;
         if (hints_.name.empty()) hints_.name = device_.name;

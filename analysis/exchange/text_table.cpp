@@ -59,7 +59,10 @@ double positive_at(const InputText& file, const TextLine& line, const TextWord& 
 std::optional<double> LeftOut::figure(std::string_view text, SourcePosition where,
                                       const std::string& key) {
     const auto value = positive_number(text);
-    if (!value) add(where, key, fmt::format("'{}' is not a number above 0", text.substr(0, 40)));
+    if (!value)
+        add(where, key,
+            text.empty() ? "has no number"
+                         : fmt::format("'{}' is not a number above 0", text.substr(0, 40)));
     return value;
 }
 
@@ -87,11 +90,13 @@ std::size_t chosen_device(const InputText& file, const std::vector<std::string>&
     if (wanted && (*wanted < 1 || static_cast<std::size_t>(*wanted) > names.size()))
         throw InputError(file.name, {}, "device", fmt::format("is {}, and {}", *wanted, has));
     if (!wanted && names.size() > 1 && !first_of_several)
-        throw InputError(file.name, {}, "device", fmt::format("{}; --nth says which one", has));
+        throw InputError(file.name, {}, "device",
+                         fmt::format("{}; --given device=N says which one", has));
     const std::size_t taken = wanted ? static_cast<std::size_t>(*wanted - 1) : 0;
     if (names.size() > 1)
-        notes.push_back(fmt::format("device {} is taken, '{}', and {} (--nth takes another)",
-                                    taken + 1, names[taken], has));
+        notes.push_back(
+            fmt::format("device {} is taken, '{}', and {} (--given device=N takes another)",
+                        taken + 1, names[taken], has));
     return taken;
 }
 

@@ -3,6 +3,7 @@
 // NVIDIA/nvbench), with numbers of their published results, and what they mean by hand.
 #include "analysis/exchange/imported.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -422,6 +423,13 @@ TEST(ImportMt4g, CsvOfTheOlderVersions) {
     };
     EXPECT_THAT(refused("80;", "x;"), HasSubstr("f.csv:2:1: Number_of_streaming_multiprocessors"));
     EXPECT_THAT(refused("\"GHz\"", "\"THz\""), HasSubstr("f.csv:4:1: GPU_Clock_Rate"));
+    std::string renamed = text;
+    for (std::size_t at; (at = renamed.find("Load_Latency")) != std::string::npos;)
+        renamed.replace(at, 12, "Latency");
+    EXPECT_THAT(refusal([&] {
+                    import_mt4g({"f.csv", renamed}, {});
+                }),
+                HasSubstr("f.csv:5:1: L1_DATA_CACHE.Load_Latency: has no number"));
     EXPECT_THAT(refused("GPU_INFORMATION", "X"), HasSubstr("GPU_INFORMATION: is missing"));
 }
 
@@ -520,7 +528,7 @@ TEST(ImportClpeak, Xml) {
     EXPECT_THAT(
         said(import_clpeak({"f.xml", clpeak_xml}, hints({}, 32, 1e9)).notes),
         HasSubstr("device 1 is taken, 'NVIDIA GeForce RTX 5060', and the file has 2 devices: "
-                  "1 'NVIDIA GeForce RTX 5060', 2 'second' (--nth takes another)"));
+                  "1 'NVIDIA GeForce RTX 5060', 2 'second' (--given device=N takes another)"));
     std::string named = clpeak_xml;
     named.replace(named.find("NVIDIA GeForce"), 14, "&quot;A&quot; &amp;amp; &x;");
     EXPECT_EQ(import_clpeak({"f.xml", named}, hints({}, 32, 1e9)).profile.device.name,
@@ -576,7 +584,10 @@ TEST(ImportClpeak, Refusals) {
     EXPECT_THAT(said(clpeak_log, hints({}, 32)), HasSubstr("clock_hz: is needed"));
     EXPECT_THAT(said(clpeak_log, hints({}, {}, 1e9)), HasSubstr("warp_size: is needed"));
     EXPECT_THAT(said(clpeak_xml, all, 3), HasSubstr("device: is 3, and the file has 2 devices"));
-    EXPECT_THAT(said("x : 1\n", all), HasSubstr("f:1:1: comes before the first 'Device:'"));
+    EXPECT_THAT(said("x : 1\n", all), HasSubstr("f:1:1: names no device"));
+    // What a driver says before the first device.
+    EXPECT_EQ(import_clpeak({"f", "Warning: foo\n" + clpeak_log}, all).profile.instructions.size(),
+              5u);
     EXPECT_THAT(
         said("Device: a\nCompute units : 1\nSingle-precision compute (GFLOPS)\nfloat : x\n", all),
         HasSubstr("f:4:9: float: 'x'"));
@@ -663,7 +674,8 @@ TEST(ImportNvbench, OfSeveralDevicesOneIsNamed) {
     EXPECT_THAT(refusal([&] {
                     import_nvbench({"b", text}, {});
                 }),
-                HasSubstr("b: device: the file has 2 devices: 1 'RTX 2060', 2 'second'; --nth"));
+                HasSubstr("b: device: the file has 2 devices: 1 'RTX 2060', 2 'second'; --given "
+                          "device=N says which one"));
     DeviceHints second;
     second.device = 2;
     const InputText file{"b", text};
@@ -696,6 +708,25 @@ TEST(ImportNvbench, Csv) {
     EXPECT_EQ(found.rows[0].line, 2);
     EXPECT_THAT(said(found.notes), HasSubstr("1 skipped states"));
     EXPECT_THAT(said(found.notes), HasSubstr("'nan' is not a number above 0"));
+}
+
+// Tables one behind the other.
+TEST(ImportNvbench, CsvWithTheHeaderAgain) {
+    const std::string header =
+        "Benchmark,Device,Device Name,group_warps,concurrent_groups,chains,depth,Skipped,"
+        "GPU Time (sec)\n";
+    const std::string row = "fma.f32,0,RTX 2060,8,2,1,1024,No,0.00031\n";
+    const auto found =
+        nvbench_rows({"b.csv", "\xef\xbb\xbf" + header + row + header + row}, hints(30, {}, 1.7e9));
+    ASSERT_EQ(found.rows.size(), 2u);
+    EXPECT_EQ(found.rows[1].line, 4);
+    EXPECT_EQ(said(found.notes).find("devices"), std::string::npos);
+    std::string other = header;
+    other.replace(other.find("chains"), 6, "streams");
+    EXPECT_THAT(refusal([&] {
+                    import_nvbench({"b.csv", header + row + other + row}, hints(30, {}, 1.7e9));
+                }),
+                HasSubstr("b.csv:3:1: is the header of another table"));
 }
 
 // Ordinary kernels tell the bandwidth of memory.
@@ -778,8 +809,64 @@ TEST(ImportMixbench, TheGreatestOfEachKind) {
         return refusal([&] { import_mixbench({"f", other}, hints(1, 32, 1e9)); });
     };
     EXPECT_THAT(refused("x\n"), HasSubstr("f:1:1: has no line of mixbench's table"));
+    EXPECT_THAT(refused("x\nExperiment ID; Integer operations;;;\n 0; 1; 2; 3; 4\n"),
+                HasSubstr("f:2: its columns are separated by semicolons"));
     EXPECT_THAT(refused("Experiment ID, Integer operations,,,\n 0, 1, 2, 3\n"),
                 HasSubstr("f:2:1: 4 numbers; the table has 5"));
+}
+
+// Its OpenCL and SYCL versions tell cores in another way, and no warp size.
+TEST(ImportMixbench, DevicesAreKeptApart) {
+    const auto run = [](const std::string& device, const char* gflops) {
+        return "Device:              " + device +
+               "\nTotal CUs:           8\n"
+               "Experiment ID, Single Precision ops,,,, Packed Single Precision ops,,,\n"
+               "Compute iters, Flops/byte, ex.time, GFLOPS, GB/sec, Flops/byte, ex.time, GFLOPS, "
+               "GB/sec\n"
+               "  0, 0.250, 12.29, " +
+               gflops + ", 10.92, 0.125, 24.50, 1.37, 10.96\n";
+    };
+    DeviceHints with = hints({}, 64, 1e9);
+    const auto one =
+        import_mixbench({"f", run("gfx801/AMD", "2.5") + run("gfx801/AMD", "5")}, with);
+    EXPECT_EQ(one.profile.cores, 8);
+    EXPECT_EQ(one.profile.device.name, "gfx801/AMD");
+    EXPECT_DOUBLE_EQ(one.profile.find_instruction("fma.f32")->cpi.value, 8 * 64 * 2 * 1e9 / 5e9);
+    EXPECT_THAT(said(one.notes),
+                HasSubstr("left out, of no known instruction: Packed Single Precision ops"));
+    const InputText two{"f", run("first", "2.5") + run("other", "5")};
+    EXPECT_THAT(refusal([&] { import_mixbench(two, with); }),
+                HasSubstr("f: device: the file has 2 devices: 1 'first', 2 'other'; --given "
+                          "device=N says which one"));
+    with.device = 1;
+    const auto first = import_mixbench(two, with);
+    EXPECT_EQ(first.profile.device.name, "first");
+    EXPECT_DOUBLE_EQ(first.profile.find_instruction("fma.f32")->cpi.value,
+                     8 * 64 * 2 * 1e9 / 2.5e9);
+}
+
+// Of each program the runs, else their means, else their medians.
+TEST(ImportGoogleBenchmark, AggregatesAlone) {
+    const auto row = [](const char* run, const char* aggregate, double rate) {
+        return fmt::format(R"({{"name": "{0}_{1}", "run_name": "{0}", "run_type": "aggregate",
+            "aggregate_name": "{1}", "bytes_per_second": {2}}})",
+                           run, aggregate, rate);
+    };
+    const auto read = [&](const std::string& rows) {
+        return import_google_benchmark({"g", R"({"benchmarks": [)" + rows + "]}"},
+                                       hints(1, 1, 1e9));
+    };
+    const auto rate = [](const ImportedProfile& of) {
+        return 4e9 / of.profile.find_instruction("ld.global.f32")->cpi.value;
+    };
+    const std::string of_a = row("a", "mean", 2e9) + "," + row("a", "median", 3e9) + "," +
+                             row("a", "stddev", 9e9) + "," + row("a", "max", 9e9);
+    EXPECT_DOUBLE_EQ(rate(read(of_a)), 2e9);
+    EXPECT_THAT(said(read(of_a).notes), HasSubstr("1 of 1 rows give bytes per second"));
+    EXPECT_DOUBLE_EQ(rate(read(row("a", "median", 3e9))), 3e9);
+    // Another program's runs do not hide them; its own do.
+    EXPECT_DOUBLE_EQ(rate(read(of_a + R"(, {"name": "b", "bytes_per_second": 1e9})")), 2e9);
+    EXPECT_DOUBLE_EQ(rate(read(of_a + R"(, {"name": "a", "bytes_per_second": 1e9})")), 1e9);
 }
 
 TEST(ImportGoogleBenchmark, BytesPerSecondOfAnyProgram) {
