@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "core/statistics.h"
+
 namespace occupipe::analysis {
 namespace {
 
@@ -25,16 +27,17 @@ struct Moments {
     double deviations() const { return std::max(0.0, squares - sum * mean()); }  // squared, summed
 };
 
+// A configuration that was measured several times counts with its median.
 std::vector<std::optional<double>> measured_of(const Tuned& tuned,
                                                std::span<const MeasuredRun> runs) {
-    std::map<std::string, double> known;
+    std::map<std::string, std::vector<double>> known;
     for (const MeasuredRun& run : runs)
-        if (run.seconds) known[to_text(run.configuration)] = *run.seconds;
+        if (run.seconds) known[to_text(run.configuration)].push_back(*run.seconds);
     std::vector<std::optional<double>> found(tuned.rows.size());
     if (known.empty()) return found;
     for (std::size_t i = 0; i < tuned.rows.size(); ++i)
         if (const auto run = known.find(to_text(tuned.rows[i].configuration)); run != known.end())
-            found[i] = run->second;
+            found[i] = median(run->second);
     return found;
 }
 

@@ -87,6 +87,14 @@ TEST(Ranking, AFactorIsFittedWithItsStandardError) {
     EXPECT_NEAR(*ranking.improvement, expected, 1e-4);
 }
 
+TEST(Ranking, SeveralTimesOfAConfigurationCountWithTheirMedian) {
+    const Tuned tuned = tuned_of({row(0, 1, 1), row(1, 2, 2)});
+    const std::vector<MeasuredRun> runs = {measured(1, 5), measured(1, 3), measured(1, 9)};
+    const Ranking ranking = ranked(tuned, runs, 1);
+    EXPECT_EQ(ranking.expected[0], 5);
+    EXPECT_EQ(ranking.clock->count, 1U);
+}
+
 TEST(Ranking, OneMeasurementHasNoStandardError) {
     const Tuned tuned = tuned_of({row(0, 1, 1), row(1, 2, 2)});
     const std::vector<MeasuredRun> runs = {measured(1, 3)};
