@@ -76,6 +76,7 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
         (fault = amount("least_sectors", use.least_sectors)) ||
         (fault = amount("lines", use.lines.value_or(0))) ||
         (fault = amount("bank_passes", use.bank_passes.value_or(0))) ||
+        (fault = amount("merged", use.merged.value_or(0))) ||
         (fault = amount("places", use.places.value_or(0))) ||
         (fault = amount("group_places", use.group_places.value_or(0))) ||
         (fault = amount("same_address", use.same_address.value_or(0))) ||
@@ -84,6 +85,7 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
         (fault = amount("least_passes", use.least_passes)) ||
         (fault = least("sectors", use.sectors, use.least_sectors)) ||
         (fault = least("sectors", use.sectors, use.lines.value_or(0))) ||
+        (fault = least("sectors", use.sectors, use.merged.value_or(0))) ||
         (use.bank_passes && (fault = present("sectors", use.sectors, "bank_passes", 1))) ||
         (fault = least("passes", use.passes, use.least_passes)) ||
         (fault = present("bytes", use.bytes, "sectors", use.sectors)) ||

@@ -51,6 +51,8 @@ struct MemoryUse {
     std::optional<Reuse> device;
     // Of the sectors written: they were still to be written back to DRAM, which costs no more.
     std::optional<Reuse> written;
+    // Sectors of a store that the warp's store shortly before wrote, too. Absent: not told.
+    std::optional<double> merged;
     // Of a request that reads: KiB that it lies in; and of a group's requests together, per warp.
     // Absent: not told.
     std::optional<double> places, group_places;

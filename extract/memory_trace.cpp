@@ -71,12 +71,16 @@ public:
         add_request(site.counts, access, touched, sites.patterns[instruction]);
         const bool first = is_first(number, warp);
         if (first) add_places(number, touched);
+        const bool stores =
+            access.kind == isa::AccessKind::store && access.space == isa::Space::global;
+        Warp& one = warps_[warp];
+        if (stores) site.merged += one.stored.merge(touched.lines(), one.steps);
+        if (!stores) one.stored.forget();
         const std::size_t told = number + (first ? trace_.first_sites() : 0);
         const std::uint64_t own = access.space == isa::Space::local
                                       ? local_line | std::uint64_t{warp} << local_warp_shift
                                       : 0;
         const int halvings = trace_.halvings_.load(std::memory_order_relaxed);
-        const Warp& one = warps_[warp];
         for (const auto& [in_space, sectors] : touched.lines()) {
             const std::uint64_t line = in_space | own;
             if (!stays(line, halvings)) continue;
@@ -121,7 +125,35 @@ public:
     GroupTrace taken;
 
 private:
+    // What a warp stored last. The L1 cache merges stores that follow each other at once; after a
+    // load between them the first has left (H200: public programs).
+    class Stored {
+    public:
+        void forget() { lines_.clear(); }
+        // Of the sectors of its next store: those that it wrote in the last one, if that was soon.
+        std::uint64_t merge(std::span<const RequestLines::Line> lines, std::uint32_t step) {
+            constexpr std::uint32_t soon = 32;  // instructions
+            std::uint64_t sectors = 0;
+            if (step - step_ < soon) {
+                auto old = lines_.begin();
+                for (const auto& [line, written] : lines) {
+                    while (old != lines_.end() && old->line < line) ++old;
+                    if (old != lines_.end() && old->line == line)
+                        sectors += count_of(old->sectors & written);
+                }
+            }
+            lines_.assign(lines.begin(), lines.end());
+            step_ = step;
+            return sectors;
+        }
+
+    private:
+        std::vector<RequestLines::Line> lines_;
+        std::uint32_t step_ = 0;
+    };
+
     struct Warp {
+        Stored stored;
         std::uint32_t clock = 0;
         std::uint32_t steps = 0;
         std::size_t barriers = 0;  // that it came to
@@ -168,6 +200,7 @@ SiteCounts& SiteCounts::operator+=(const SiteCounts& other) {
     first_requests += other.first_requests;
     places += other.places;
     group_places += other.group_places;
+    merged += other.merged;
     return *this;
 }
 
@@ -631,6 +664,8 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         if (writes) use.written = told(found.written);
         const SiteCounts& global =
             trace.sites()[instruction * spaces + static_cast<std::size_t>(isa::Space::global)];
+        if (!reads && global.counts.requests > 0 && global.merged > 0)
+            use.merged = mean(global.merged, global.counts.requests);
         if (reads && global.first_requests > 0) {
             use.places = mean(global.places, global.first_requests);
             use.group_places = mean(global.group_places, global.first_requests);

@@ -27,6 +27,7 @@ struct SiteCounts {
     // Of the first request of each warp: KiB that lie apart, of each request and of all of a
     // group's together, summed.
     std::uint64_t first_requests = 0, places = 0, group_places = 0;
+    std::uint64_t merged = 0;  // sectors of stores that the warp's store shortly before wrote, too
 
     SiteCounts& operator+=(const SiteCounts& other);
 };

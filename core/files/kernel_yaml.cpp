@@ -167,7 +167,7 @@ private:
         document_.only_keys(
             node, {"bytes", "sectors", "least_sectors", "lines", "bank_passes", "passes",
                    "least_passes", "core", "device", "written", "core_requests", "device_requests",
-                   "places", "group_places", "same_address", "hottest"});
+                   "merged", "places", "group_places", "same_address", "hottest"});
         const auto amount = [&](const char* key) {
             const DocumentNode* const value = Document::find(node, key);
             return value ? document_.number(*value) : 0;
@@ -191,6 +191,7 @@ private:
                 .core = reuse("core"),
                 .device = reuse("device"),
                 .written = reuse("written"),
+                .merged = told("merged"),
                 .places = told("places"),
                 .group_places = told("group_places"),
                 .same_address = told("same_address"),
@@ -322,6 +323,7 @@ std::string memory_text(const MemoryUse& use) {
     add_reuse(text, "core", use.core);
     add_reuse(text, "device", use.device);
     add_reuse(text, "written", use.written);
+    if (use.merged) text += fmt::format(", merged: {}", yaml_number(*use.merged));
     if (use.places) text += fmt::format(", places: {}", yaml_number(*use.places));
     if (use.group_places) text += fmt::format(", group_places: {}", yaml_number(*use.group_places));
     if (use.same_address) text += fmt::format(", same_address: {}", yaml_number(*use.same_address));

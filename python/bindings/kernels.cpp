@@ -97,6 +97,9 @@ void bind_memory_use(nb::module_& m) {
             nb::sig("def written(self) -> tuple[tuple[int, float], ...] | None"),
             "Of the sectors written: these are dirty in the second-level cache already; None: it "
             "writes none.")
+        .def_ro("merged", &MemoryUse::merged,
+                "Sectors of a store that the warp's store shortly before wrote, too; None: not "
+                "told.")
         .def_ro("places", &MemoryUse::places,
                 "KiB that a request's lines lie in, of the first of each warp; None: not told.")
         .def_ro("group_places", &MemoryUse::group_places,

@@ -143,6 +143,23 @@ TEST(MemoryTrace, ARequestIsFoundAsAWhole) {
     EXPECT_EQ(use.places, 2);
 }
 
+// Words of 16 bytes of a lane, one after the other: the second store writes the sectors of the
+// first, the third half of them. Nothing is merged beyond a load.
+TEST(MemoryTrace, ASecondStoreOfAWarpIsMerged) {
+    MemoryTrace trace(std::vector<bool>(40));
+    launch(trace, 2, 3, [](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+        const std::uint64_t first = (group * 3 + warp) * 4096;
+        to = {store(first, 16, 1), store(first + 4, 16, 2), store(first + 264, 16, 3), load(mib, 4),
+              store(first + 268, 16, 5)};
+    });
+    EXPECT_FALSE(use_of(trace, four_cores, 1).merged);
+    EXPECT_EQ(use_of(trace, four_cores, 2).merged, 16);
+    EXPECT_EQ(use_of(trace, four_cores, 2).sectors, 16);
+    EXPECT_EQ(use_of(trace, four_cores, 3).merged, 8);
+    EXPECT_FALSE(use_of(trace, four_cores, 5).merged);
+    EXPECT_FALSE(use_of(trace, four_cores, 0).merged);
+}
+
 // What the device referred to before: found from the capacity on that holds all since.
 TEST(MemoryTrace, EarlierReferencesAreFoundWhereTheyAreStillHeld) {
     MemoryTrace trace(only_barrier());
