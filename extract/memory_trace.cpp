@@ -125,8 +125,9 @@ public:
     GroupTrace taken;
 
 private:
-    // What a warp stored last. The L1 cache merges stores that follow each other at once; after a
-    // load between them the first has left (H200: public programs).
+    // What a warp stored last. The L1 cache merges stores that follow each other at once; after
+    // another access between them the first may have left: after a load it has (H200: public
+    // programs).
     class Stored {
     public:
         void forget() { lines_.clear(); }
@@ -665,7 +666,7 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         const SiteCounts& global =
             trace.sites()[instruction * spaces + static_cast<std::size_t>(isa::Space::global)];
         if (!reads && global.counts.requests > 0 && global.merged > 0)
-            use.merged = mean(global.merged, global.counts.requests);
+            use.merged = mean(global.merged, moved.requests);
         if (reads && global.first_requests > 0) {
             use.places = mean(global.places, global.first_requests);
             use.group_places = mean(global.group_places, global.first_requests);

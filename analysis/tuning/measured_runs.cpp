@@ -188,7 +188,7 @@ private:
 
 // Whether it begins as numbers do; a failure is a word.
 bool is_figure(std::string_view text) {
-    const std::size_t first = text.find_first_not_of("+-.,");
+    const std::size_t first = text.find_first_not_of(" \t+-.,");
     return first != text.npos && text[first] >= '0' && text[first] <= '9';
 }
 

@@ -561,19 +561,19 @@ private:
         const Estimate to_dram =
             of_device({.cpi = profile_.cpi_per_core(*own).times(sectors), .latency = {}}, use).cpi;
         const auto near = costs_.store(use);
-        std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram},
-                                                        {absorbed, near ? *near : to_dram}};
         // What the L1 cache merges with the store before takes its banks alone.
-        const double fresh =
-            use.merged && use.sectors > 0 ? 1 - std::min(1.0, *use.merged / use.sectors) : 1;
-        loads_[device_memory()] += fresh * (near ? 1 - absorbed : 1) * to_dram.value;
-        if (near) loads_[shared_cache()] += fresh * near->value;
-        Estimate all = weighted(cpi);
-        if (const auto banks = fresh < 1 ? costs_.load(0, use) : std::nullopt) {
-            all = weighted({{fresh, all}, {1 - fresh, banks->cpi}});
-            loads_[0] += (1 - fresh) * banks->cpi.value;
+        const auto banks = use.merged ? costs_.load(0, use) : std::nullopt;
+        const double merged =
+            banks && use.sectors > 0 ? std::min(absorbed, *use.merged / use.sectors) : 0;
+        std::vector<std::pair<double, Estimate>> cpi = {
+            {1 - absorbed, to_dram}, {absorbed - merged, near ? *near : to_dram}};
+        loads_[device_memory()] += (near ? 1 - absorbed : 1 - merged) * to_dram.value;
+        if (near) loads_[shared_cache()] += (1 - merged) * near->value;
+        if (banks) {
+            cpi.emplace_back(merged, banks->cpi);
+            loads_[0] += merged * banks->cpi.value;
         }
-        return RequestCost{.cpi = all, .latency = own->latency};
+        return RequestCost{.cpi = weighted(cpi), .latency = own->latency};
     }
 
     // λ of a request to DRAM over that of one whose sectors are written whole.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <map>
 #include <optional>
@@ -179,6 +180,10 @@ public:
     // The run as it is, but with at most so many instructions one by one; beyond these, the rest at
     // the rate at which its groups ended until then, or nothing where that is not steady.
     std::optional<SimulationResult> exact(std::int64_t most) {
+        // To look at its end costs as much as to go on to it.
+        if (static_cast<double>(group_instructions(problem_)) * static_cast<double>(groups_) <=
+            2 * static_cast<double>(most))
+            most *= 2;
         std::vector<RunPoint> seen;
         std::int64_t simulated = 0;
         const Checkpoint told = options_.checkpoint;
@@ -187,14 +192,21 @@ public:
             seen.push_back({static_cast<double>(progress.issued), progress.cycles});
             simulated = progress.simulated;
         };
-        std::optional<SimulationResult> ended;
+        std::exception_ptr limit;
         try {
-            ended = run(problem_, groups_, std::min(most, left_));
+            SimulationResult ended = run(problem_, groups_, std::min(most, left_));
+            options_.checkpoint = told;
+            return ended;
         } catch (const LimitReached&) {
-            if (left_ <= 0) throw;
+            limit = std::current_exception();
         }
         options_.checkpoint = told;
-        return ended ? ended : at_steady_rate(seen, simulated);
+        if (left_ <= 0) std::rethrow_exception(limit);
+        try {
+            return at_steady_rate(seen, simulated);
+        } catch (const LimitReached&) {
+            std::rethrow_exception(limit);
+        }
     }
 
     // Twice as many iterations and twice as many groups from level to level, in turns.
@@ -305,9 +317,10 @@ private:
         };
         const double longer = end(1);
         const double left = work * static_cast<double>(groups_) - seen.back().work;
-        const double cycles = seen.back().time + left * rate->time_each + longer;
-        const double error = (left * rate->standard_error + std::abs(longer - end(0))) / cycles;
-        if (error > sim::steady_enough || busiest(cycles) > 1 + steady) return std::nullopt;
+        const double cycles = rate->time_at_end + left * rate->time_each + longer;
+        const double error =
+            (left * rate->standard_error + rate->scatter + std::abs(longer - end(0))) / cycles;
+        if (!(error <= sim::steady_enough) || busiest(cycles) > 1 + steady) return std::nullopt;
         simulated_ += simulated;
         return result(cycles, error);
     }
@@ -321,21 +334,8 @@ private:
 
     // Of the whole run, whose work is known, if it took so long.
     std::vector<Bound> bounds(double cycles) const {
-        const sim::CoreLayout layout = sim::build_layout(problem_, options_);
-        const sim::Machine& machine = layout.machine;
-        std::vector<double> work(machine.subsystems.size());  // of a group [ticks]
-        for (const std::int32_t program : layout.kinds.front())
-            for (const auto& stream : layout.programs[program].streams)
-                work[stream.subsystem] +=
-                    static_cast<double>(stream.cpi) * static_cast<double>(stream.instances);
-        std::vector<std::int64_t> busy;  // per unit
-        for (std::size_t s = 0; s < work.size(); ++s) {
-            const int units = machine.unit_count_of(static_cast<int>(s));
-            busy.insert(busy.end(), units,
-                        std::llround(work[s] * static_cast<double>(groups_) / units));
-        }
-        return sim::utilisations(machine, busy, layout.group_instructions * groups_,
-                                 ticks_of(cycles));
+        const double groups[] = {static_cast<double>(groups_)};
+        return sim::bounds_of(sim::build_layout(problem_, options_), groups, ticks_of(cycles));
     }
     double busiest(double cycles) const {
         double most = 0;

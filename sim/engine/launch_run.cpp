@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -18,7 +20,8 @@ namespace occupipe::sim {
 namespace {
 
 constexpr std::int64_t waves_at_the_end = 4;  // that are simulated where others are skipped
-constexpr double kinds_differ = 0.3;          // typically, in time per instruction
+constexpr double kinds_differ = 0.3;          // at least, in time per instruction
+constexpr double long_group = 3;              // over the mean: it may outlast the others
 
 // Cores that were given the same groups at the same times.
 struct Cohort {
@@ -54,7 +57,7 @@ public:
         while (true) {
             std::vector<std::size_t> free = first_with_free_slots();
             if (free.empty()) break;
-            if (options_.estimate && skipped_time_ == 0 && simulated_ >= next_look_) skip_middle();
+            if (looks_on() && simulated_ >= next_look_) skip_middle();
             give(free);
             for (Cohort& cohort : cohorts_)
                 if (!cohort.ended && cohort.time == now_) advance(cohort);
@@ -113,10 +116,55 @@ private:
         }
     }
 
+    bool looks_on() const { return options_.estimate && !never_skip_ && skipped_time_ == 0; }
+
     // Instructions of so many groups, by kind.
     double instructions_of(const std::vector<double>& counts) const {
         return std::inner_product(counts.begin(), counts.end(), layout_.kind_instructions.begin(),
                                   0.0);
+    }
+
+    // How many ticks a group of the kind takes alone on a core.
+    double time_alone(std::int32_t kind) {
+        const auto engine = make_engine(layout_, false);
+        engine->start_group(kind);
+        while (engine->progress().ended_groups == 0 &&
+               engine->advance(engine->progress().issued + options_.exact)) {
+        }
+        simulated_ += engine->progress().issued;
+        return static_cast<double>(engine->progress().now);
+    }
+
+    // How differently kinds use their time: by what they take alone, and what keeps a subsystem
+    // busy longest. Nothing where some group is so long that it may outlast many others.
+    std::optional<double> difference_of_kinds() {
+        const std::vector<double> counts = groups_.kind_counts(0, count_);
+        double differ = kinds_differ;
+        std::vector<std::vector<double>> measures(3);  // by kind
+        for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+            const double instructions = static_cast<double>(layout_.kind_instructions[kind]);
+            measures[0].push_back(instructions);
+            // Its own time would be too much to look for.
+            if (instructions > long_group * instructions_ / static_cast<double>(count_))
+                return std::nullopt;
+            measures[1].push_back(time_alone(static_cast<std::int32_t>(kind)));
+            std::vector<double> work = work_of_group(layout_, kind);
+            for (std::size_t s = 0; s < work.size(); ++s)
+                work[s] /= layout_.machine.unit_count_of(static_cast<int>(s));
+            measures[2].push_back(std::ranges::max(work));
+        }
+        for (const std::vector<double>& measure : measures) {
+            double least = std::numeric_limits<double>::infinity(), most = 0, mean = 0;
+            for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+                const double each = measure[kind] / measures[0][kind];
+                least = std::min(least, each);
+                most = std::max(most, each);
+                mean += measure[kind] * counts[kind] / static_cast<double>(count_);
+            }
+            if (std::ranges::max(measure) > long_group * mean) return std::nullopt;
+            differ = std::max(differ, most / least - 1);
+        }
+        return differ;
     }
 
     // Where the cores have come to a steady rate, all but the last waves of the groups that are
@@ -125,7 +173,12 @@ private:
         next_look_ += options_.exact / 2;
         const std::int64_t wave = std::int64_t{layout_.slots} * cores_;
         const std::int64_t end = count_ - waves_at_the_end * wave;
-        if (end <= next_) return;
+        if (!differ_ && !never_skip_) {
+            differ_ = difference_of_kinds();
+            never_skip_ = !differ_;
+        }
+        if (end <= next_) never_skip_ = true;
+        if (never_skip_) return;
         const std::vector<double> before = groups_.kind_counts(0, next_);
         const std::vector<double> skipped = groups_.kind_counts(next_, end);
         const double done = instructions_of(before), work = instructions_of(skipped);
@@ -137,21 +190,27 @@ private:
             unlike += std::max(0.0, static_cast<double>(layout_.kind_instructions[kind]) *
                                         (skipped[kind] / work - before[kind] / done));
         error_ =
-            (rate->standard_error / rate->time_each + unlike * kinds_differ) * work / instructions_;
-        if (error_ > steady_enough) return;
+            (rate->standard_error / rate->time_each + unlike * *differ_) * work / instructions_;
+        if (!(error_ <= steady_enough)) return;
         skipped_time_ = work * rate->time_each;
         skipped_work_ = work;
         skipped_groups_ = end - std::exchange(next_, end);
     }
 
     void add_skipped(SimulationResult& result) const {
+        // How much later the core ends than others is chance.
+        const double uneven = (static_cast<double>(result.ticks) - mean_time_) /
+                              (static_cast<double>(result.ticks) + skipped_time_);
         result.ticks += std::llround(skipped_time_);
         result.cycles = layout_.machine.scale.to_cycles(result.ticks);
         result.issued += std::llround(skipped_work_ / cores_);
         result.groups += skipped_groups_ / cores_;
+        std::vector<double> groups = groups_.kind_counts(0, count_);
+        for (double& one : groups) one /= cores_;
+        result.bounds = bounds_of(layout_, groups, result.ticks);
         result.estimate =
             EstimatedRun{.simulated_share = static_cast<double>(simulated_) / instructions_,
-                         .error = safety * error_ + least_error};
+                         .error = safety * error_ + uneven + least_error};
     }
 
     static void start(Cohort& cohort, const std::vector<std::int32_t>& kinds) {
@@ -182,7 +241,10 @@ private:
         const std::int64_t before = std::exchange(cohort.time, engine.progress().now);
         mean_time_ += static_cast<double>(cohort.time - before) *
                       static_cast<double>(cohort.cores.size()) / cores_;
-        if (options_.estimate) points_.push_back({issued_, mean_time_});
+        if (!looks_on() || simulated_ < next_point_) return;
+        constexpr int points_before_look = 4096;
+        next_point_ = simulated_ + options_.exact / points_before_look;
+        points_.push_back({issued_, mean_time_});
     }
 
     static bool later(const Cohort& a, const Cohort& b) {
@@ -234,8 +296,11 @@ private:
     double instructions_ = 0;  // of the launch
     // For an estimate.
     std::vector<RunPoint> points_;
+    std::optional<double> differ_;  // difference_of_kinds()
+    bool never_skip_ = false;
     double mean_time_ = 0;  // to which cores have come [ticks]
     std::int64_t next_look_;
+    std::int64_t next_point_ = 0;
     double skipped_time_ = 0;  // [ticks]
     double skipped_work_ = 0;  // instructions
     std::int64_t skipped_groups_ = 0;

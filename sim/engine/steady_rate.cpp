@@ -40,7 +40,14 @@ std::optional<SteadyRate> steady_rate(std::span<const RunPoint> points, double l
         const int count = batches / together;
         return std::sqrt(squares / (count * (count - 1)));
     };
-    return SteadyRate{mean, std::max(standard_error(1), standard_error(2))};
+    double start = 0, squares = 0;  // of the line, at the first batch
+    for (int b = 0; b <= batches; ++b) start += (time_after(b) - b * batch * mean) / (batches + 1);
+    for (int b = 0; b <= batches; ++b)
+        squares += std::pow(time_after(b) - b * batch * mean - start, 2) / (batches + 1);
+    return SteadyRate{.time_each = mean,
+                      .standard_error = std::max(standard_error(1), standard_error(2)),
+                      .time_at_end = start + batches * batch * mean,
+                      .scatter = std::sqrt(squares)};
 }
 
 }  // namespace occupipe::sim

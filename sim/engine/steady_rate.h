@@ -19,6 +19,10 @@ struct RunPoint {
 struct SteadyRate {
     double time_each = 0;  // per warp-instruction
     double standard_error = 0;
+    // Of the line with that slope through the ends of the batches: where it ends, and how far the
+    // run is from it (root mean square).
+    double time_at_end = 0;
+    double scatter = 0;
 };
 
 // Of a run's beginning, without its first quarter. The standard error is that of batch means, for

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -329,6 +330,33 @@ CoreLayout build_layout(const Problem& problem, const SimulationOptions& options
     choose_width(layout);
     count_instructions(layout);
     return layout;
+}
+
+std::vector<double> work_of_group(const CoreLayout& layout, std::size_t kind) {
+    std::vector<double> work(layout.machine.subsystems.size());
+    for (const std::int32_t program : layout.kinds[kind])
+        for (const auto& stream : layout.programs[program].streams)
+            work[stream.subsystem] +=
+                static_cast<double>(stream.cpi) * static_cast<double>(stream.instances);
+    return work;
+}
+
+std::vector<Bound> bounds_of(const CoreLayout& layout, std::span<const double> groups,
+                             std::int64_t ticks) {
+    const Machine& machine = layout.machine;
+    std::vector<double> work(machine.subsystems.size());
+    double issued = 0;
+    for (std::size_t kind = 0; kind < groups.size(); ++kind) {
+        const std::vector<double> own = work_of_group(layout, kind);
+        for (std::size_t s = 0; s < work.size(); ++s) work[s] += groups[kind] * own[s];
+        issued += groups[kind] * static_cast<double>(layout.kind_instructions[kind]);
+    }
+    std::vector<std::int64_t> busy;  // per unit
+    for (std::size_t s = 0; s < work.size(); ++s) {
+        const int units = machine.unit_count_of(static_cast<int>(s));
+        busy.insert(busy.end(), units, std::llround(work[s] / units));
+    }
+    return utilisations(machine, busy, std::llround(issued), ticks);
 }
 
 }  // namespace occupipe::sim

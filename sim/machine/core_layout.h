@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/engine/simulate.h"
@@ -161,5 +162,12 @@ struct CoreLayout {
 // launch's groups differ, the core is given none (CoreLayout::groups is 0): which ones it runs is
 // known only with the other cores (sim/engine/launch_run.h).
 CoreLayout build_layout(const Problem& problem, const SimulationOptions& options);
+
+// What a group of the kind keeps each subsystem busy, all its units together [ticks].
+std::vector<double> work_of_group(const CoreLayout& layout, std::size_t kind);
+
+// The busy fractions of a core that runs so many groups of each kind in so many ticks.
+std::vector<Bound> bounds_of(const CoreLayout& layout, std::span<const double> groups,
+                             std::int64_t ticks);
 
 }  // namespace occupipe::sim

@@ -72,8 +72,8 @@ Prediction predict_pipeline(const Problem& problem, const ModelOptions& options)
     if (run.estimate) {
         prediction.estimate_error = run.estimate->error;
         prediction.assumptions.push_back(fmt::format(
-            "an estimate, extrapolated from smaller runs; the bound of the error of its "
-            "cycles, three times the spread of the last ones, is {:.2g} %",
+            "an estimate, from a part of the run or smaller ones; the bound of the error of its "
+            "cycles, as observed in these, is {:.2g} %",
             100 * run.estimate->error));
     }
     if (run.scale.rounded)

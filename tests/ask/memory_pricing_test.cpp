@@ -336,17 +336,20 @@ TEST(MemoryPricing, LinesAndPassesMayTakeLongerThanSectors) {
     EXPECT_DOUBLE_EQ(at("lines: 1, bank_passes: 6", "device: [[128, 1]]}").cpi, 4);
 }
 
-// Half of its sectors were in the store before: these take the banks of the first level alone.
+// Half of its sectors are dirty, as they were in the store before: these take the banks of the
+// first level alone.
 TEST(MemoryPricing, WhatIsMergedWithTheStoreBeforeTakesTheBanks) {
-    const auto cpi = [](const std::string& merged) {
-        return price_of(per_access(
-                            "{bytes: 128, sectors: 8, least_sectors: 8, written: []" + merged + "}",
-                            with_rows(), "st.global.f32"))
+    const auto cpi = [](const std::string& use) {
+        return price_of(
+                   per_access("{bytes: 128, sectors: 8, least_sectors: 8, written: " + use + "}",
+                              with_rows(), "st.global.f32"))
             .cpi;
     };
-    EXPECT_DOUBLE_EQ(cpi(""), 24);
-    EXPECT_DOUBLE_EQ(cpi(", merged: 4"), 12);  // with 0.5 · 2 at the same time
-    EXPECT_DOUBLE_EQ(cpi(", merged: 8"), 2);
+    EXPECT_DOUBLE_EQ(cpi("[]"), 24);
+    EXPECT_DOUBLE_EQ(cpi("[[4096, 0.5]], merged: 4"), 12);  // the first level at the same time
+    EXPECT_DOUBLE_EQ(cpi("[[4096, 0.75]], merged: 4"), std::max(0.25 * 24, 0.5 * 2 * 9));
+    EXPECT_DOUBLE_EQ(cpi("[[4096, 1]], merged: 8"), 2);
+    EXPECT_DOUBLE_EQ(cpi("[], merged: 8"), 24);  // more than is there
 }
 
 TEST(MemoryPricing, StoresGoToDramUnlessTheirSectorIsDirty) {

@@ -103,25 +103,40 @@ TEST(Estimate, ASteadyRateCoversTheTruthWhereGroupsDiffer) {
     EXPECT_GT(estimates, 3);
 }
 
-// The first half of the launch tells nothing of the second.
-TEST(Estimate, IsNotMadeWhereOtherGroupsFollow) {
+// What the beginning of a launch does not tell: the second half, one long group later on or under
+// way, and few groups of slow instructions.
+TEST(Estimate, CoversGroupsUnlikeTheFirst) {
     GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 4, 90, "mem"}});
     profile.cores = 6;
-    Kernel kernel{.name = "halves"};
-    for (const char* op : {"add", "ld"})
-        kernel.warps.push_back(
-            {.share = 0.5, .instructions = {repeat(10, {instruction("a", op, {"a@-1"})})}});
-    kernel.groups.emplace();
-    kernel.groups->kinds = {{0}, {1}};
-    kernel.groups->order = {{0, 3000}, {1, 3000}};
-    kernel.launch = Launch{1, 5, 6000};
-    const Problem problem(profile, kernel, *kernel.launch);
-    const SimulationResult full = simulate(problem, {.order = Order::in_order});
-    const SimulationResult guess = simulate(
-        problem, {.order = Order::in_order, .estimate = true, .exact = full.simulated / 3});
-    ASSERT_TRUE(!guess.estimate || guess.estimate->simulated_share > 0.5);
-    EXPECT_NEAR(guess.cycles, full.cycles,
-                (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+    struct Case {
+        const char* name;
+        std::int64_t adds, loads;  // of a warp of kind 0 and of kind 1
+        std::vector<GroupKinds::Run> order;
+    };
+    const std::vector<Case> cases = {
+        {"halves", 10, 10, {{0, 3000}, {1, 3000}}},
+        {"one long group later", 10, 20'000, {{0, 3000}, {1, 1}, {0, 2999}}},
+        {"one long group at first", 10, 20'000, {{1, 1}, {0, 5999}}},
+        {"some long groups", 10, 200, {{0, 3000}, {1, 20}, {0, 2980}}},
+        {"some slow groups", 200, 100, {{0, 3000}, {1, 100}, {0, 2900}}},
+    };
+    for (const Case& one : cases) {
+        SCOPED_TRACE(one.name);
+        Kernel kernel{.name = "kinds"};
+        for (const auto& [op, count] : {std::pair{"add", one.adds}, {"ld", one.loads}})
+            kernel.warps.push_back(
+                {.share = 0.5, .instructions = {repeat(count, {instruction("a", op, {"a@-1"})})}});
+        kernel.groups.emplace();
+        kernel.groups->kinds = {{0}, {1}};
+        kernel.groups->order = one.order;
+        kernel.launch = Launch{1, 5, 6000};
+        const Problem problem(profile, kernel, *kernel.launch);
+        const SimulationResult full = simulate(problem, {.order = Order::in_order});
+        const SimulationResult guess = simulate(
+            problem, {.order = Order::in_order, .estimate = true, .exact = full.simulated / 4});
+        EXPECT_NEAR(guess.cycles, full.cycles,
+                    (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+    }
 }
 
 // What groups wait for the place of another is taken off once.
@@ -146,10 +161,24 @@ TEST(SteadyRate, IsTheMeanBehindTheFirstQuarter) {
     ASSERT_TRUE(rate);
     EXPECT_DOUBLE_EQ(rate->time_each, 2);
     EXPECT_NEAR(rate->standard_error, 0, 1e-12);
+    EXPECT_NEAR(rate->time_at_end, 2600, 1e-9);
+    EXPECT_NEAR(rate->scatter, 0, 1e-9);
     EXPECT_FALSE(sim::steady_rate(points, 38));  // batches are of 37.5
     EXPECT_FALSE(sim::steady_rate({}, 0));
     EXPECT_DOUBLE_EQ(sim::time_at(points, 100.5), 2001);
     EXPECT_DOUBLE_EQ(sim::time_at(points, 500), 2600);
+}
+
+// Every second batch ends late.
+TEST(SteadyRate, ItsLineGoesThroughTheEndsOfBatches) {
+    std::vector<sim::RunPoint> points{{8, 8}};
+    for (int b = 1; b <= 8; ++b)
+        points.push_back({8.0 + 3 * b, 8 + 6.0 * b + (b % 2 == 1 ? 9 : 0)});
+    const auto rate = sim::steady_rate(points, 1);
+    ASSERT_TRUE(rate);
+    EXPECT_DOUBLE_EQ(rate->time_each, 2);
+    EXPECT_DOUBLE_EQ(rate->time_at_end, 8 + 48 + 4);  // the mean of 0, 9, 0, 9, … 0
+    EXPECT_DOUBLE_EQ(rate->scatter, std::sqrt((5 * 16 + 4 * 25) / 9.0));
 }
 
 // Eight batches of 1, 3, 1, 3, …: pairs hide what alternates, so that the larger error counts; and
