@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -48,6 +49,16 @@ def blocks(page):
     return found
 
 
+def anchors(page):
+    """Of its headings, as MkDocs makes them."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), re.M):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        plain = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
+        found.add(re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower()))
+    return found
+
+
 def check_pages():
     link = re.compile(r"\]\(([^)\s]+)\)")
     for page in manual():
@@ -60,11 +71,15 @@ def check_pages():
                 fault(f"{name}:{number}", "only a block of sh has a title")
         outside = re.sub(r"```.*?```", "", text, flags=re.S)
         for target in link.findall(outside):
-            if re.match(r"[a-z]+:|#", target):
+            if re.match(r"[a-z]+:", target):
                 continue
-            path = (page.parent / unquote(target.partition("#")[0])).resolve()
-            if not path.exists() and root / "docs/reference" not in path.parents:
-                fault(name, f"no file {target}")
+            file, _, anchor = target.partition("#")
+            path = (page.parent / unquote(file)).resolve() if file else page
+            if not path.exists():
+                if root / "docs/reference" not in path.parents:
+                    fault(name, f"no file {target}")
+            elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+                fault(name, f"no heading for {target}")
         for alt in re.findall(r"!\[([^\]]*)\]", outside):
             if not alt:
                 fault(name, "a picture without a text")
