@@ -129,7 +129,7 @@ private:
         const auto engine = make_engine(layout_, false);
         engine->start_group(kind);
         while (engine->progress().ended_groups == 0 &&
-               engine->advance(engine->progress().issued + options_.exact)) {
+               engine->advance(engine->progress().issued + checkpoint_interval)) {
         }
         simulated_ += engine->progress().issued;
         return static_cast<double>(engine->progress().now);
