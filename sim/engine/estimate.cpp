@@ -170,6 +170,7 @@ public:
     Extrapolation(const Problem& problem, const SimulationOptions& options)
         : problem_(problem),
           options_(options),
+          layout_(sim::build_layout(problem_, options_)),
           left_(options.max_simulated),
           cutter_(problem_.kernel()),
           groups_(problem.launch().groups_per_core(problem.gpu().cores)),
@@ -181,7 +182,7 @@ public:
     // the rate at which its groups ended until then, or nothing where that is not steady.
     std::optional<SimulationResult> exact(std::int64_t most) {
         // To look at its end costs as much as to go on to it.
-        if (static_cast<double>(group_instructions(problem_)) * static_cast<double>(groups_) <=
+        if (static_cast<double>(layout_.group_instructions) * static_cast<double>(groups_) <=
             2 * static_cast<double>(most))
             most *= 2;
         std::vector<RunPoint> seen;
@@ -290,7 +291,7 @@ private:
         const double t2 = cycles_of(many, level + 1, groups);
         return at(static_cast<double>(group_instructions(few)), t1,
                   static_cast<double>(group_instructions(many)), t2,
-                  static_cast<double>(group_instructions(problem_)));
+                  static_cast<double>(layout_.group_instructions));
     }
 
     double at_level(int size, int groups) {
@@ -306,7 +307,7 @@ private:
     // `seen`: of the run's beginning, for which so many instructions were issued one by one.
     std::optional<SimulationResult> at_steady_rate(std::span<const RunPoint> seen,
                                                    std::int64_t simulated) {
-        const auto work = static_cast<double>(group_instructions(problem_));
+        const auto work = static_cast<double>(layout_.group_instructions);
         const auto rate = sim::steady_rate(seen, work * static_cast<double>(slots_));
         if (!rate) return std::nullopt;
         // How much longer a launch of so few waves takes than the run took to come as far.
@@ -335,7 +336,7 @@ private:
     // Of the whole run, whose work is known, if it took so long.
     std::vector<Bound> bounds(double cycles) const {
         const double groups[] = {static_cast<double>(groups_)};
-        return sim::bounds_of(sim::build_layout(problem_, options_), groups, ticks_of(cycles));
+        return sim::bounds_of(layout_, groups, ticks_of(cycles));
     }
     double busiest(double cycles) const {
         double most = 0;
@@ -348,7 +349,7 @@ private:
         SimulationResult result = last_;
         result.cycles = cycles * (1 + over);
         result.ticks = ticks_of(result.cycles);
-        result.issued = group_instructions(problem_) * groups_;
+        result.issued = layout_.group_instructions * groups_;
         result.groups = groups_;
         result.bounds = bounds(result.cycles);
         result.simulated = simulated_;
@@ -360,6 +361,7 @@ private:
 
     const Problem problem_;
     SimulationOptions options_;
+    sim::CoreLayout layout_;
     std::int64_t left_;  // instructions to issue one by one
     LoopCutter cutter_;
     std::int64_t groups_;  // of the core

@@ -32,6 +32,14 @@ struct Cohort {
     bool ended = false;               // it has no group left
 };
 
+// Groups in the middle of a launch that were not simulated.
+struct Skipped {
+    std::int64_t groups = 0;
+    double work = 0;   // warp-instructions
+    double time = 0;   // [ticks]
+    double error = 0;  // of the launch's time, relative
+};
+
 class Run {
 public:
     Run(const CoreLayout& layout, const LaunchGroups& groups, std::int64_t count, int cores,
@@ -68,7 +76,7 @@ public:
         LaunchRun result{.last_core = result_of(layout_, *last->engine),
                          .kinds_of_last = last->kinds};
         result.last_core.simulated = simulated_;
-        if (skipped_time_ > 0) add_skipped(result.last_core);
+        if (skipped_) add_skipped(result.last_core);
         return result;
     }
 
@@ -116,7 +124,7 @@ private:
         }
     }
 
-    bool looks_on() const { return options_.estimate && !never_skip_ && skipped_time_ == 0; }
+    bool looks_on() const { return options_.estimate && !never_skip_ && !skipped_; }
 
     // Instructions of so many groups, by kind.
     double instructions_of(const std::vector<double>& counts) const {
@@ -173,11 +181,8 @@ private:
         next_look_ += options_.exact / 2;
         const std::int64_t wave = std::int64_t{layout_.slots} * cores_;
         const std::int64_t end = count_ - waves_at_the_end * wave;
-        if (!differ_ && !never_skip_) {
-            differ_ = difference_of_kinds();
-            never_skip_ = !differ_;
-        }
-        if (end <= next_) never_skip_ = true;
+        if (!differ_ && end > next_) differ_ = difference_of_kinds();
+        never_skip_ = !differ_ || end <= next_;
         if (never_skip_) return;
         const std::vector<double> before = groups_.kind_counts(0, next_);
         const std::vector<double> skipped = groups_.kind_counts(next_, end);
@@ -189,28 +194,29 @@ private:
         for (std::size_t kind = 0; kind < before.size(); ++kind)
             unlike += std::max(0.0, static_cast<double>(layout_.kind_instructions[kind]) *
                                         (skipped[kind] / work - before[kind] / done));
-        error_ =
+        const double error =
             (rate->standard_error / rate->time_each + unlike * *differ_) * work / instructions_;
-        if (!(error_ <= steady_enough)) return;
-        skipped_time_ = work * rate->time_each;
-        skipped_work_ = work;
-        skipped_groups_ = end - std::exchange(next_, end);
+        if (!(error <= steady_enough)) return;
+        skipped_ = {.groups = end - std::exchange(next_, end),
+                    .work = work,
+                    .time = work * rate->time_each,
+                    .error = error};
     }
 
     void add_skipped(SimulationResult& result) const {
         // How much later the core ends than others is chance.
         const double uneven = (static_cast<double>(result.ticks) - mean_time_) /
-                              (static_cast<double>(result.ticks) + skipped_time_);
-        result.ticks += std::llround(skipped_time_);
+                              (static_cast<double>(result.ticks) + skipped_->time);
+        result.ticks += std::llround(skipped_->time);
         result.cycles = layout_.machine.scale.to_cycles(result.ticks);
-        result.issued += std::llround(skipped_work_ / cores_);
-        result.groups += skipped_groups_ / cores_;
+        result.issued += std::llround(skipped_->work / cores_);
+        result.groups += skipped_->groups / cores_;
         std::vector<double> groups = groups_.kind_counts(0, count_);
         for (double& one : groups) one /= cores_;
         result.bounds = bounds_of(layout_, groups, result.ticks);
         result.estimate =
             EstimatedRun{.simulated_share = static_cast<double>(simulated_) / instructions_,
-                         .error = safety * error_ + uneven + least_error};
+                         .error = safety * skipped_->error + uneven + least_error};
     }
 
     static void start(Cohort& cohort, const std::vector<std::int32_t>& kinds) {
@@ -301,10 +307,7 @@ private:
     double mean_time_ = 0;  // to which cores have come [ticks]
     std::int64_t next_look_;
     std::int64_t next_point_ = 0;
-    double skipped_time_ = 0;  // [ticks]
-    double skipped_work_ = 0;  // instructions
-    std::int64_t skipped_groups_ = 0;
-    double error_ = 0;  // relative, of the time
+    std::optional<Skipped> skipped_;
 };
 
 }  // namespace
