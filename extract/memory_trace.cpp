@@ -74,8 +74,10 @@ public:
         const bool stores =
             access.kind == isa::AccessKind::store && access.space == isa::Space::global;
         Warp& one = warps_[warp];
-        if (stores) site.merged += one.stored.merge(touched.lines(), one.steps);
-        if (!stores) one.stored.forget();
+        if (stores)
+            site.merged += one.stored.merge(touched.lines(), one.steps);
+        else
+            one.stored.forget();
         const std::size_t told = number + (first ? trace_.first_sites() : 0);
         const std::uint64_t own = access.space == isa::Space::local
                                       ? local_line | std::uint64_t{warp} << local_warp_shift
