@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -40,13 +41,21 @@ int run_tool(const fs::path& program, const std::vector<std::string>& arguments,
     argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
+    // nvcc leaves an empty file behind where a source does not compile.
+    std::string temporary = "TMPDIR=" + said.parent_path().string();
+    std::vector<char*> environment;
+    for (char** one = environ; *one != nullptr; ++one)
+        if (!std::string_view(*one).starts_with("TMPDIR=")) environment.push_back(*one);
+    environment.push_back(temporary.data());
+    environment.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, said.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
     pid_t child = 0;
-    const int fault = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+    const int fault =
+        posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
     if (fault != 0)
         throw DeviceError(
