@@ -68,36 +68,35 @@ bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>
     seen.unseen_share = 0;
     if (seen.executed == seen.groups) return true;
     seen.standard_error.reset();
-    double ends = 0, sum = 0, squares = 0;
-    std::uint64_t count = 0;
+    double ends = 0;
+    std::vector<double> others;
     for (const auto& [group, instructions] : executed) {
         const auto value = static_cast<double>(instructions);
-        if (group == 0 || group == seen.groups - 1) {
+        if (group == 0 || group == seen.groups - 1)
             ends += value;
-            continue;
-        }
-        ++count;
-        sum += value;
-        squares += value * value;
+        else
+            others.push_back(value);
     }
-    const auto n = static_cast<double>(count);
+    const auto n = static_cast<double>(others.size());
     // One group of each of n parts: a share p of groups is missed with a probability of at most
     // (1 − p)^n, whatever parts they lie in (means of geometric and arithmetic kind).
-    seen.unseen_share = count == 0 ? 1 : 1 - std::pow(1 - confidence, 1 / n);
-    if (count < 2) return false;
-    const auto others = static_cast<double>(seen.groups - 2);
-    const double mean = sum / n;
-    const double variance = std::max(0.0, squares - n * mean * mean) / (n - 1);
+    seen.unseen_share = others.empty() ? 1 : 1 - std::pow(1 - confidence, 1 / n);
+    if (others.size() < 2) return false;
+    // What changes along the launch is no error, since every part of it is there: by successive
+    // differences (K. M. Wolter, Introduction to Variance Estimation, 2nd ed., section 8.2).
+    double squares = 0;
+    for (std::size_t i = 1; i < others.size(); ++i)
+        squares += (others[i] - others[i - 1]) * (others[i] - others[i - 1]);
     // Equal counts tell nothing of how others scatter, and more of them would cost time for every
     // kernel whose groups are alike.
-    if (variance == 0) return true;
-    const double error = others * std::sqrt(variance / n * (1 - n / others));
-    seen.standard_error = error / (ends + others * mean);
+    if (squares == 0) return true;
+    const auto all = static_cast<double>(seen.groups - 2);
+    const double mean = std::accumulate(others.begin(), others.end(), 0.0) / n;
+    const double variance = squares / (2 * (n - 1));
+    const double error = all * std::sqrt(variance / n * (1 - n / all));
+    seen.standard_error = error / (ends + all * mean);
     return *seen.standard_error <= wanted;
 }
-
-// At random, where more are not asked for.
-constexpr std::uint64_t most_sample = 64;
 
 // The first groups of the launch that caches are looked at with.
 std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions_of_one,
@@ -109,12 +108,12 @@ std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions
     return std::min(groups, std::max(affordable, least));
 }
 
-// Beside these first groups, at random.
+// Beside these first groups, at random, to begin with.
 std::uint64_t groups_at_random(std::uint64_t first, std::uint64_t random,
                                const KernelsInOptions& options) {
-    constexpr std::uint64_t few = 2;
+    constexpr std::uint64_t few = 2, many = 64;
     const bool long_groups = std::cmp_less(first, *options.memory_cores);
-    return options.least_memory_groups && long_groups ? few : std::max(random, most_sample);
+    return options.least_memory_groups && long_groups ? few : std::max(random, many);
 }
 
 // The first groups but number 0, and those of the sample behind them; ascending.
@@ -414,8 +413,12 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         const bool exact_enough = judge_sample(in.seen, counts, options.sample_error);
         std::uint64_t instructions = 0;
         for (const auto& [group, count] : counts) instructions += count;
-        if (in.memory_groups < in.seen.groups || options.sample_streams) return {};
-        if (sample.all() || exact_enough || instructions >= options.sample_instructions) return {};
+        const bool no_more = options.sample_streams || sample.all() ||
+                             (options.memory_cores && in.memory_groups == in.seen.groups);
+        // As many as caches are looked at with may cost as much as these.
+        const bool costs_too_much = instructions >= options.sample_instructions &&
+                                    (!options.memory_cores || counts.size() >= in.memory_groups);
+        if (no_more || exact_enough || costs_too_much) return {};
         std::vector<std::uint64_t> fresh = sample.grow();
         streams.watch(sample.groups());
         return fresh;

@@ -72,9 +72,8 @@ struct KernelsInOptions {
 struct GroupsSeen {
     std::uint64_t groups = 0;  // of the launch
     std::uint64_t executed = 0;
-    // Of the instructions per warp, relative; as if groups were drawn without regard to their
-    // place, which overestimates. 0 where all were executed; absent where the groups at random are
-    // fewer than two or equal, which tells nothing of how the others scatter.
+    // Of the instructions per warp, relative. 0 where all were executed; absent where the groups at
+    // random are fewer than two or equal, which tells nothing of how the others scatter.
     std::optional<double> standard_error = 0;
     // Of the groups, those at most that may be unlike all that were executed without one of them
     // being seen, with 95 % confidence. 0 where all were executed.

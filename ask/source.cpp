@@ -197,7 +197,7 @@ KernelIn execute_code(const KernelFile& file, const std::string& kernel,
     if (profile != nullptr) options.known = known_names(*profile);
     options.buffers = reading.buffers;
     if (reading.effort == Effort::hurried) {
-        options.least_memory_groups = 16;
+        options.least_memory_groups = 8;
         options.memory_instructions = 6'000'000;
         options.memory_references = 1 << 21;
     } else if (reading.effort == Effort::coarse) {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -59,7 +60,10 @@ double work_of(const ResolvedProgram& program, std::int32_t loop) {
 // nested ones it is the outermost that has enough iterations.
 class LoopCutter {
 public:
-    explicit LoopCutter(const ResolvedKernel& kernel) : kernel_(kernel) {
+    // Loops of at most `longer_than` iterations stay as they are, others have `least`.
+    explicit LoopCutter(const ResolvedKernel& kernel, std::int64_t longer_than = least_iterations,
+                        std::int64_t least = least_iterations)
+        : kernel_(kernel), longer_than_(longer_than), least_(least) {
         for (const ResolvedProgram& program : kernel.programs)
             distance_ = std::max(distance_, longest_distance(program));
         std::vector<Loop> loops;
@@ -71,12 +75,12 @@ public:
                 shortest_ = std::min(shortest_.value_or(loop.count), loop.count);
     }
 
-    // At level 0 the loops get `share` of the fewest iterations, but at least `least_iterations`.
+    // At level 0 the loops get `share` of the fewest iterations, but not less than the least.
     void begin_with(double share) {
-        first_ = std::clamp(share,
-                            static_cast<double>(enough(least_iterations)) /
-                                static_cast<double>(enough(fewest_iterations)),
-                            1.0);
+        first_ = std::clamp(
+            share,
+            static_cast<double>(enough(least_)) / static_cast<double>(enough(fewest_iterations)),
+            1.0);
     }
 
     // Twice as many iterations at each level; from 1 on nothing is cut.
@@ -116,15 +120,14 @@ private:
     bool has_loop(const ResolvedProgram& program, std::int32_t in) const {
         bool has = false;
         for_each_loop(program, in, [&](std::int32_t loop) {
-            has = has || count_of(program, loop) > enough(least_iterations) ||
-                  has_loop(program, loop);
+            has = has || count_of(program, loop) > enough(longer_than_) || has_loop(program, loop);
         });
         return has;
     }
     bool is_cut(const ResolvedProgram& program, std::int32_t loop) const {
         const std::int64_t count = count_of(program, loop);
         return count > enough(fewest_iterations) ||
-               (count > enough(least_iterations) && !has_loop(program, loop));
+               (count > enough(longer_than_) && !has_loop(program, loop));
     }
 
     void find(const ResolvedProgram& program, std::int32_t in, double times,
@@ -152,6 +155,7 @@ private:
     }
 
     const ResolvedKernel& kernel_;
+    std::int64_t longer_than_, least_;
     std::int64_t distance_ = 0;  // the longest of a dependence, in iterations
     double first_ = 1;
     std::optional<std::int64_t> shortest_;  // of the loops that count
@@ -161,6 +165,12 @@ private:
 double at(double x1, double y1, double x2, double y2, double x) {
     if (x1 == x2) return y2;
     return y1 + (y2 - y1) / (x2 - x1) * (x - x1);
+}
+
+double busiest(std::span<const Bound> bounds) {
+    double most = 0;
+    for (const Bound& bound : bounds) most = std::max(most, bound.utilisation);
+    return most;
 }
 
 constexpr int whole = -1;  // a level at which no loop is cut
@@ -338,11 +348,7 @@ private:
         const double groups[] = {static_cast<double>(groups_)};
         return sim::bounds_of(layout_, groups, ticks_of(cycles));
     }
-    double busiest(double cycles) const {
-        double most = 0;
-        for (const Bound& bound : bounds(cycles)) most = std::max(most, bound.utilisation);
-        return most;
-    }
+    double busiest(double cycles) const { return occupipe::busiest(bounds(cycles)); }
 
     SimulationResult result(double cycles, double spread) const {
         const double over = std::max(busiest(cycles) - 1, 0.0);
@@ -371,11 +377,112 @@ private:
     std::map<std::pair<int, std::int64_t>, double> runs_;  // cycles, by level and groups
 };
 
+// A launch of groups that differ. Nothing tells what they would do in a smaller one, but their
+// loops can be cut: T = a + b·w, where levels agree.
+class CutLaunch {
+public:
+    CutLaunch(const Problem& problem, const SimulationOptions& options)
+        : problem_(problem),
+          options_(options),
+          layout_(sim::build_layout(problem_, options_)),
+          cutter_(problem_.kernel(), fewest_iterations, least_of_launch),
+          groups_(problem.groups().kind_counts(0, problem.launch().groups)) {
+        for (double& one : groups_) one /= problem.gpu().cores;
+    }
+
+    // Nothing where there is too little to cut, and where levels disagree.
+    std::optional<SimulationResult> result() {
+        const double all = instructions(layout_);
+        const double wave = all * problem_.launch().concurrent_groups /
+                            std::accumulate(groups_.begin(), groups_.end(), 0.0);
+        if (wave < wave_too_long) return std::nullopt;
+        cutter_.begin_with(first_wave / (wave * cutter_.fraction(0)));
+        std::optional<double> before;
+        for (int level = 0; cutter_.fraction(level + 1) <= largest_fraction; ++level) {
+            if (level == 0 && !run(0)) return std::nullopt;
+            const RunPoint few = seen_;
+            if (!run(level + 1)) return std::nullopt;
+            const double cycles = at(few.work, few.time, seen_.work, seen_.time, all);
+            const double spread = before ? std::abs(cycles / *before - 1) : 1;
+            if (spread <= sim::steady_enough) {
+                SimulationResult found = extrapolated(cycles, spread, all);
+                // Faster than the subsystems allow: what is cut is limited by something else.
+                if (busiest(found.bounds) <= 1) return found;
+            }
+            before = cycles;
+        }
+        return std::nullopt;
+    }
+
+private:
+    static constexpr double wave_too_long = 4e5;  // instructions of a core
+    static constexpr double first_wave = 5e4;     // at level 0
+    static constexpr double largest_fraction = 0.25;
+    static constexpr double small_group = 0.05;         // of the mean's instructions
+    static constexpr std::int64_t least_of_launch = 4;  // iterations; its groups are many
+
+    // Of the mean core.
+    double instructions(const sim::CoreLayout& layout) const {
+        return std::inner_product(groups_.begin(), groups_.end(), layout.kind_instructions.begin(),
+                                  0.0);
+    }
+
+    // Whether all groups that count are cut about alike. Where one is long because of its loops and
+    // others are not, another one of them may end last.
+    bool all_are_cut(const sim::CoreLayout& cut, double fraction) const {
+        const double mean =
+            instructions(layout_) / std::accumulate(groups_.begin(), groups_.end(), 0.0);
+        for (std::size_t kind = 0; kind < groups_.size(); ++kind) {
+            const auto before = static_cast<double>(layout_.kind_instructions[kind]);
+            const auto now = static_cast<double>(cut.kind_instructions[kind]);
+            if (now > 2 * fraction * before && now > small_group * mean * fraction) return false;
+        }
+        return true;
+    }
+
+    bool run(int level) {
+        const double fraction = cutter_.fraction(level);
+        const Problem cut = problem_.with_counts(cutter_.cut(fraction));
+        const sim::CoreLayout layout = sim::build_layout(cut, options_);
+        if (!all_are_cut(layout, fraction)) return false;
+        last_ = sim::whole_run(cut, options_);
+        simulated_ += last_.simulated;
+        seen_ = {instructions(layout), last_.cycles};
+        return true;
+    }
+
+    SimulationResult extrapolated(double cycles, double spread, double instructions) const {
+        SimulationResult result = last_;
+        result.cycles = cycles;
+        result.ticks = std::llround(cycles / last_.scale.to_cycles(1));
+        result.issued = std::llround(instructions);
+        result.bounds = sim::bounds_of(layout_, groups_, result.ticks);
+        result.simulated = simulated_;
+        const double error = last_.estimate ? last_.estimate->error : 0;
+        result.estimate = EstimatedRun{
+            .simulated_share =
+                static_cast<double>(simulated_) / (instructions * problem_.gpu().cores),
+            .error = error + std::max(safety * spread, steady)};  // two may agree by chance
+        return result;
+    }
+
+    const Problem problem_;
+    const SimulationOptions& options_;
+    sim::CoreLayout layout_;
+    LoopCutter cutter_;
+    std::vector<double> groups_;  // of the mean core, by kind
+    std::int64_t simulated_ = 0;
+    SimulationResult last_;
+    RunPoint seen_;  // of the last level, in cycles
+};
+
 }  // namespace
 
 SimulationResult estimate(const Problem& problem, const SimulationOptions& options) {
-    // Nothing tells what groups that differ would do in a smaller launch.
-    if (!problem.groups().alike()) return sim::whole_run(problem, options);
+    if (!problem.groups().alike()) {
+        if (auto known = CutLaunch(problem, options).result()) return *std::move(known);
+        return sim::whole_run(problem, options);
+    }
     Extrapolation extrapolation(problem, options);
     if (auto known = extrapolation.exact(options.exact)) return *std::move(known);
     return extrapolation.extrapolate();

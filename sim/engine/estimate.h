@@ -8,7 +8,8 @@ namespace occupipe {
 // What simulate() does with options.estimate, before it takes off the start. A run that is answered
 // within options.exact instructions is exact. Where its groups ended at a steady rate until then
 // (steady_rate.h), the others are taken to end at that rate, and what the last ones take longer is
-// that of a launch of few waves; of groups that differ, the last ones themselves are simulated.
+// that of a launch of few waves; of groups that differ, the last ones themselves are simulated, and
+// long loops are cut as in what follows.
 // Otherwise smaller runs are simulated in full: loops with a fraction of their iterations, fewer
 // groups, the ones and the others twice as large in turns from level to level. Their time is close
 // to

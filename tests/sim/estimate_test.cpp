@@ -139,6 +139,61 @@ TEST(Estimate, CoversGroupsUnlikeTheFirst) {
     }
 }
 
+// Two kinds of groups with long loops, in an order that no rate can be steady in: the loops are
+// cut.
+TEST(Estimate, CutsLongLoopsOfGroupsThatDiffer) {
+    GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 4, 90, "mem"}});
+    profile.cores = 6;
+    for (const std::int64_t count : {900, 30}) {
+        Kernel kernel{.name = "long"};
+        for (const std::int64_t iterations : {8000, 6000})
+            kernel.warps.push_back(
+                {.share = 0.5,
+                 .instructions = {
+                     instruction("s", "add"),
+                     repeat(iterations * count / 900, {instruction("a", "ld", {"b@-1"}),
+                                                       repeat(5, {instruction("b", "add", {"a"})}),
+                                                       instruction("c", "add", {"c@-1"})}),
+                     instruction("e", "ld", {"s"})}});
+        kernel.groups.emplace();
+        kernel.groups->kinds = {{0, 0, 0, 0, 0}, {1, 1, 1, 0, 0}};
+        kernel.groups->order = {{0, 70}, {1, 80}, {0, 3}};
+        kernel.launch = Launch{5, 3, 153};
+        const Problem problem(profile, kernel, *kernel.launch);
+        const SimulationResult full = simulate(problem, {.order = Order::in_order});
+        const SimulationResult guess =
+            simulate(problem, {.order = Order::in_order, .estimate = true});
+        EXPECT_EQ(guess.estimate.has_value(), count == 900);
+        if (!guess.estimate) continue;
+        EXPECT_LT(guess.simulated, full.simulated / 4);
+        EXPECT_NEAR(guess.cycles, full.cycles, guess.estimate->error * full.cycles);
+        EXPECT_NEAR(static_cast<double>(guess.issued), static_cast<double>(full.issued),
+                    0.05 * static_cast<double>(full.issued));
+        for (const Bound& bound : guess.bounds) EXPECT_LE(bound.utilisation, 1);
+    }
+}
+
+// One group has a long loop and ends last; the others, which cannot be cut, decide where it is cut.
+TEST(Estimate, LeavesALaunchWhoseLongestGroupAloneCanBeCut) {
+    GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 4, 90, "mem"}});
+    profile.cores = 2;
+    Kernel kernel{.name = "outlier"};
+    for (const std::int64_t iterations : {60, 400'000})
+        kernel.warps.push_back(
+            {.share = 0.5,
+             .instructions = {repeat(
+                 iterations, {instruction("a", "ld", {"b@-1"}), instruction("b", "add", {"a"})})}});
+    kernel.groups.emplace();
+    kernel.groups->kinds = {{0}, {1}};
+    kernel.groups->order = {{0, 500}, {1, 1}, {0, 499}};
+    kernel.launch = Launch{1, 1, 1000};
+    const Problem problem(profile, kernel, *kernel.launch);
+    const SimulationResult full = simulate(problem, {.order = Order::in_order});
+    const SimulationResult guess = simulate(problem, {.order = Order::in_order, .estimate = true});
+    EXPECT_NEAR(guess.cycles, full.cycles,
+                (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+}
+
 // What groups wait for the place of another is taken off once.
 TEST(Estimate, TheStartIsTakenOffOnce) {
     const GpuProfile profile = gpu({{"add", 1, 4}, {std::string(group_start), 1, 300, "start"}});
