@@ -395,7 +395,7 @@ public:
         const double all = instructions(layout_);
         const double wave = all * problem_.launch().concurrent_groups /
                             std::accumulate(groups_.begin(), groups_.end(), 0.0);
-        if (wave < wave_too_long) return std::nullopt;
+        if (wave < wave_too_long || all <= static_cast<double>(options_.exact)) return std::nullopt;
         cutter_.begin_with(first_wave / (wave * cutter_.fraction(0)));
         std::optional<double> before;
         for (int level = 0; cutter_.fraction(level + 1) <= largest_fraction; ++level) {
