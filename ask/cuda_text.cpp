@@ -8,6 +8,8 @@
 #include <functional>
 #include <set>
 
+#include "core/text.h"
+
 namespace occupipe::analysis {
 namespace {
 
@@ -116,13 +118,6 @@ std::size_t behind_bracket(std::string_view code, std::size_t open, char begin, 
         if (code[at] == end && --depth == 0) return at + 1;
     }
     return code.size();
-}
-
-std::string_view trimmed(std::string_view text) {
-    constexpr const char* blanks = " \t\r\n";
-    const std::size_t begin = text.find_first_not_of(blanks);
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 std::string in_one_line(std::string_view text) {

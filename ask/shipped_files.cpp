@@ -14,6 +14,7 @@
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/suggestions.h"
+#include "core/text.h"
 #include "published/shelf.h"
 
 namespace occupipe::analysis {
@@ -56,11 +57,6 @@ fs::path data_folder(std::span<const fs::path> names) {
         }
     }
     return {};
-}
-
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
 }
 
 // `more`: what is known without a file.

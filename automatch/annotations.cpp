@@ -6,17 +6,9 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace occupipe::automatch {
-namespace {
-
-std::string trimmed(const std::string& text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r");
-    if (begin == std::string::npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-}  // namespace
 
 AnnotatedSource annotated_source(const std::string& text, const std::filesystem::path& file) {
     constexpr std::string_view word = "occupipe:";
@@ -27,12 +19,13 @@ AnnotatedSource annotated_source(const std::string& text, const std::filesystem:
     for (std::string line; std::getline(lines, line);) {
         ++number;
         const std::size_t comment = line.find("//");
-        const std::string code = trimmed(line.substr(0, comment));
+        const std::string_view all = line;
+        const std::string_view code = trimmed(all.substr(0, comment));
         if (!code.empty() && code.front() != '#') before = code.back();
-        const std::string said =
-            comment == std::string::npos ? "" : trimmed(line.substr(comment + 2));
+        const std::string_view said =
+            comment == all.npos ? std::string_view() : trimmed(all.substr(comment + 2));
         if (said.starts_with(word)) {
-            const std::string what = trimmed(said.substr(word.size()));
+            const std::string_view what = trimmed(said.substr(word.size()));
             if (what != "sync")
                 throw InputError(file.string(), {number, 0}, {},
                                  fmt::format("there is no annotation '{}'; there is "

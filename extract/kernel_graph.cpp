@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/group_shares.h"
 #include "core/instruction.h"
+#include "core/text.h"
 #include "extract/code_reuse.h"
 #include "extract/naming.h"
 
@@ -23,13 +24,6 @@ namespace {
 // Waits for the other warps of its group.
 bool is_barrier(const isa::Instruction& instruction) {
     return instruction.opcode == "BAR" && !instruction.has("ARV");
-}
-
-std::string lower(std::string_view text) {
-    std::string result;
-    for (const char c : text)
-        result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
 }
 
 // What may go on elsewhere in the code, or where lanes that did meet again.
@@ -132,7 +126,7 @@ private:
             const isa::Instruction& instruction = code_[std::get<GraphNode>(item).what.code];
             const int copy = ++copies_[instruction.address];
             ids_.push_back(
-                fmt::format("{}.{:04x}", lower(instruction.opcode), instruction.address));
+                fmt::format("{}.{:04x}", lower_case(instruction.opcode), instruction.address));
             if (copy > 1) ids_.back() += fmt::format(".{}", copy);
             nodes_[ids_.back()] = std::get<GraphNode>(item).what;
         }

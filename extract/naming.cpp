@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/instruction.h"
+#include "core/text.h"
 #include "extract/units.h"
 
 namespace occupipe::extract {
@@ -207,33 +208,21 @@ constexpr MachineName table[] = {
     {"PREEXIT", "", issue_slot},
 };
 
-std::vector<std::string> words(std::string_view text) {
-    std::vector<std::string> found;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        if (end > 0) found.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return found;
-}
-
 }  // namespace
 
 std::vector<std::string> profile_names(const isa::Instruction& instruction) {
     for (const MachineName& row : table) {
         if (row.opcode != instruction.opcode) continue;
-        const std::vector<std::string> needed = words(row.modifiers);
-        if (std::ranges::all_of(needed,
-                                [&](const std::string& one) { return instruction.has(one); }))
-            return words(row.names);
+        if (!std::ranges::all_of(words_in(row.modifiers),
+                                 [&](std::string_view one) { return instruction.has(one); }))
+            continue;
+        const auto names = words_in(row.names);
+        return {names.begin(), names.end()};
     }
     // One lane, and no throughput that anybody measured. Not all that begins with U is of it:
     // copies of bulks and matrix instructions of Blackwell are not.
     if (unit_of(instruction.opcode) == "uniform") return {std::string(issue_slot)};
-    std::string name = "machine.";
-    for (const char c : instruction.opcode)
-        name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return {name};
+    return {"machine." + lower_case(instruction.opcode)};
 }
 
 }  // namespace occupipe::extract

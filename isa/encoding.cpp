@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/text.h"
+
 namespace occupipe::isa {
 namespace {
 
@@ -22,14 +24,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
         if (end == text.npos) return parts;
         text.remove_prefix(end + 1);
     }
-}
-
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> found;
-    for (const std::string_view word : split(text, ' ')) {
-        if (!word.empty()) found.push_back(word);
-    }
-    return found;
 }
 
 // Takes a number off the front of `text`, if there is one.
@@ -189,8 +183,8 @@ std::array<std::vector<Encoding>, 512> compile() {
     for (const Row& row : rows()) {
         Encoding one;
         one.row = &row;
-        for (const std::string_view token : words(row.modifiers)) add_modifier(one, token);
-        for (const std::string_view token : words(row.operands)) add_operand(one, token);
+        for (const std::string_view token : words_in(row.modifiers)) add_modifier(one, token);
+        for (const std::string_view token : words_in(row.operands)) add_operand(one, token);
         table.at(static_cast<std::size_t>(row.code)).push_back(std::move(one));
     }
     return table;

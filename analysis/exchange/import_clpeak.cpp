@@ -10,6 +10,7 @@
 #include "analysis/exchange/imported.h"
 #include "analysis/exchange/text_table.h"
 #include "analysis/exchange/throughput_bounds.h"
+#include "core/text.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -29,19 +30,6 @@ struct ClpeakDevice {
     std::optional<int> cores;
     std::vector<Figure> figures;
 };
-
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
-    });
-    return text;
-}
-
-std::string trimmed(const std::string& text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r");
-    if (begin == std::string::npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 // XML's five named characters.
 std::string decoded(std::string text) {
@@ -69,9 +57,9 @@ public:
 private:
     void one(const TextLine& line) {
         const std::size_t colon = line.text.find(':');
-        const std::string key = trimmed(line.text.substr(0, colon));
+        const std::string key(trimmed(line.text.substr(0, colon)));
         if (colon == std::string::npos) return heading(key);
-        const std::string value = trimmed(line.text.substr(colon + 1));
+        const std::string value(trimmed(line.text.substr(colon + 1)));
         if (key == "Platform") return;
         if (key == "Device") {
             devices_.push_back({.name = value});
@@ -100,7 +88,7 @@ private:
     void heading(const std::string& text) {
         const std::size_t bracket = text.rfind('(');
         const bool is_test = bracket != std::string::npos && text.ends_with(')') && bracket > 0;
-        test_ = is_test ? trimmed(text.substr(0, bracket)) : "";
+        test_ = is_test ? trimmed(std::string_view(text).substr(0, bracket)) : std::string_view();
         unit_ = is_test ? text.substr(bracket + 1, text.size() - bracket - 2) : "";
     }
 
@@ -227,7 +215,7 @@ constexpr std::array meanings = {
 
 // What one of the unit is per second.
 double unit_of(const InputText& file, const Figure& figure, const Meaning& meaning) {
-    const std::string unit = lower(figure.unit);
+    const std::string unit = lower_case(figure.unit);
     const bool bytes = std::string_view(meaning.instruction).starts_with("ld.");
     if (bytes ? unit == "gbps" : unit == "gflops" || unit == "giops" || unit == "gops") return 1e9;
     if (!bytes && unit == "tflops") return 1e12;
@@ -254,7 +242,7 @@ ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints) {
     std::vector<Throughput> throughputs;
     LeftOut left_out(file.name);
     for (const Figure& figure : found.figures) {
-        const std::string test = lower(figure.test);
+        const std::string test = lower_case(figure.test);
         const auto of_test = [&](const Meaning& one) {
             return test == (xml ? one.xml_test : one.text_test);
         };

@@ -10,6 +10,7 @@
 #include "analysis/explanation/line_intervals.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/text.h"
 #include "sim/models/model.h"
 
 namespace occupipe::analysis {
@@ -33,12 +34,6 @@ std::vector<std::string> lines_of(const std::string& text) {
         begin = end + 1;
     }
     return lines;
-}
-
-std::string trimmed(const std::string& line) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos) return {};
-    return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
 }
 
 // What a line of a version is in the other: its number there, from 1; 0: it is not there.
@@ -194,8 +189,8 @@ private:
     static std::string text(const Texts& side, const std::string& file, int number) {
         const auto found = side.find(file);
         const auto index = static_cast<std::size_t>(number) - 1;
-        return found != side.end() && index < found->second.size() ? trimmed(found->second[index])
-                                                                   : "";
+        if (found == side.end() || index >= found->second.size()) return {};
+        return std::string(trimmed(found->second[index]));
     }
 
     void add_after(const AnnotatedLine& line) {

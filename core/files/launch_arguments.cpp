@@ -9,6 +9,7 @@
 #include "core/files/launch_files.h"
 #include "core/name_rules.h"
 #include "core/suggestions.h"
+#include "core/text.h"
 
 namespace occupipe {
 namespace {
@@ -120,21 +121,6 @@ bool is_buffer(std::string_view text) {
     return bracket != std::string_view::npos && text.find(']', bracket) != std::string_view::npos;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
-    std::string word;
-    for (const char c : text) {
-        if (std::isspace(static_cast<unsigned char>(c)) == 0) {
-            word += c;
-        } else if (!word.empty()) {
-            words.push_back(std::move(word));
-            word.clear();
-        }
-    }
-    if (!word.empty()) words.push_back(std::move(word));
-    return words;
-}
-
 bool begins_like_a_number(std::string_view text) {
     return !text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) != 0 ||
                              text[0] == '-' || text[0] == '+' || text[0] == '.');
@@ -240,7 +226,8 @@ BufferPlan parse_buffer(std::string_view text) {
 
 std::vector<ArgumentPlan> parse_arguments(std::string_view text, LaunchPlan& plan) {
     std::vector<ArgumentPlan> arguments;
-    for (const std::string& word : words_of(text)) {
+    for (const std::string_view part : words_in(text)) {
+        const std::string word(part);
         const std::size_t index = arguments.size();
         if (is_buffer(word)) {
             arguments.push_back(new_buffer(word, index, plan));

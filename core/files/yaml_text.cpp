@@ -8,6 +8,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/text.h"
+
 namespace occupipe {
 namespace {
 
@@ -17,9 +19,7 @@ bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)
 bool reads_as_another_type(std::string_view text) {
     constexpr std::array<std::string_view, 9> words = {"null", "true", "false", "yes", "no",
                                                        "on",   "off",  "y",     "n"};
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string lower = lower_case(text);
     const bool digits_first = std::isdigit(static_cast<unsigned char>(text.front())) != 0;
     double number = 0;
     const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -9,21 +9,12 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "core/text.h"
+
 namespace occupipe::bench {
 namespace {
 
 using std::filesystem::path;
-
-std::vector<std::string> split_at_colons(const std::string& list) {
-    std::vector<std::string> parts;
-    std::size_t begin = 0;
-    while (begin <= list.size()) {
-        const std::size_t end = std::min(list.find(':', begin), list.size());
-        if (end > begin) parts.push_back(list.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
-}
 
 // Names in a pattern of glob(3) that stand for themselves.
 std::string escaped(const path& name) {
@@ -78,7 +69,8 @@ private:
 // Every program of this name on $PATH.
 std::vector<path> on_path(const Surroundings& from, std::string_view name) {
     std::vector<path> found;
-    for (const std::string& folder : split_at_colons(from.variable("PATH").value_or(""))) {
+    const std::string folders = from.variable("PATH").value_or("");
+    for (const std::string_view folder : words_in(folders, ":")) {
         const path file = path(folder) / name;
         std::error_code none;
         if (std::filesystem::is_regular_file(file, none) && access(file.c_str(), X_OK) == 0) {
@@ -120,7 +112,8 @@ void add_own_wheels(const Surroundings& from, Folders& folders) {
 }
 
 void add_python_wheels(const Surroundings& from, Folders& folders) {
-    for (const std::string& entry : split_at_colons(from.variable("PYTHONPATH").value_or(""))) {
+    const std::string entries = from.variable("PYTHONPATH").value_or("");
+    for (const std::string_view entry : words_in(entries, ":")) {
         folders.add_packages(entry);
     }
     if (const auto value = from.variable("VIRTUAL_ENV")) folders.add_python(*value);

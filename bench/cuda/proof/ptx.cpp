@@ -9,16 +9,12 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace occupipe::bench {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view blank = " \t\r\n{}";
-    const std::size_t first = text.find_first_not_of(blank);
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
+constexpr std::string_view edges = " \t\r\n{}";  // of a statement
 
 struct Statement {
     std::string label;   // "$L__BB0_3" when this is a label
@@ -37,13 +33,13 @@ Statement statement(std::string_view text, bool by_hand) {
     result.by_hand = by_hand;
     if (text.front() == '@') {
         const std::size_t end = text.find_first_of(" \t");
-        text = end == text.npos ? std::string_view{} : trimmed(text.substr(end));
+        text = end == text.npos ? std::string_view{} : trimmed(text.substr(end), edges);
     }
     result.opcode = first_word(text);
     const bool upper_half = text.find("%clock_hi") != text.npos;
     result.clock = text.find("%clock") != text.npos && !upper_half;
     if (result.opcode.starts_with("bra")) {
-        result.target = std::string(trimmed(text.substr(result.opcode.size())));
+        result.target = std::string(trimmed(text.substr(result.opcode.size()), edges));
     }
     return result;
 }
@@ -54,7 +50,7 @@ std::vector<Statement> statements(std::string_view ptx) {
     bool by_hand = false;
     while (!ptx.empty()) {
         const std::size_t end = std::min(ptx.find('\n'), ptx.size());
-        std::string_view line = trimmed(ptx.substr(0, end));
+        std::string_view line = trimmed(ptx.substr(0, end), edges);
         ptx.remove_prefix(std::min(end + 1, ptx.size()));
         if (line == "// begin inline asm") by_hand = true;
         if (line == "// end inline asm") by_hand = false;
@@ -68,7 +64,7 @@ std::vector<Statement> statements(std::string_view ptx) {
         line = line.substr(0, line.find("//"));
         while (!line.empty()) {
             const std::size_t semicolon = line.find(';');
-            const std::string_view one = trimmed(line.substr(0, semicolon));
+            const std::string_view one = trimmed(line.substr(0, semicolon), edges);
             line = semicolon == line.npos ? std::string_view{} : line.substr(semicolon + 1);
             // A leading dot is a directive, not an instruction.
             if (semicolon != line.npos && !one.empty() && one.front() != '.') {

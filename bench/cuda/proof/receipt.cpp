@@ -13,18 +13,14 @@
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/text.h"
 
 namespace occupipe::bench {
 namespace {
 
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(separator), text.size());
-        parts.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return parts;
+std::vector<std::string> alternatives(std::string_view text) {
+    const auto words = words_in(text, "|");
+    return {words.begin(), words.end()};
 }
 
 std::vector<Receipt::Count> expectations(const KernelPlan& plan) {
@@ -32,11 +28,11 @@ std::vector<Receipt::Count> expectations(const KernelPlan& plan) {
         Receipt::Count count;
         count.instruction = row.id;
         count.ptx_opcode = row.ptx;
-        count.sass = split(row.sass, '|');
+        count.sass = alternatives(row.sass);
         count.expected = expected * row.ptx_count;
         count.sass_expected = expected * row.sass_count;
         count.also = row.sass_also;
-        count.with = split(row.sass_with, '|');
+        count.with = alternatives(row.sass_with);
         return count;
     };
     const bool barrier = plan.first->pattern == Pattern::barrier;
