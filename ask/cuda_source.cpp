@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ask/cuda_text.h"
+#include "ask/host_code.h"
 #include "bench/cuda/driver/find_cuda.h"
 #include "bench/cuda/driver/nvcc.h"
 #include "bench/cuda/driver/nvrtc.h"
@@ -279,22 +280,70 @@ private:
         std::optional<bench::NvrtcOutput> output = attempt(bench::nvrtc(), {true, true, true, ""});
         nvrtc_said_ = said;
         if (!output || empty_.empty()) return std::nullopt;
-        std::string names;
-        for (const bench::Header& one : empty_) names += (names.empty() ? "" : ", ") + one.name;
         return CompiledSource{std::move(*output),
                               note(bench::nvrtc().name(),
-                                   "; code for the host is left out, and headers that are not "
-                                   "here are taken to be empty: " +
-                                       names)};
+                                   "; code for the host is left out" + words_of_empty_headers())};
+    }
+
+    // As by_nvcc() where that does not do: without the code for the host that does not compile.
+    std::optional<CompiledSource> without_host_errors(const bench::Nvcc& nvcc) {
+        constexpr int most_rounds = 12, of_statements = 4;
+        empty_.clear();
+        const std::vector<std::string> instances = wanted_instances();
+        while (true) {
+            int round = 0;
+            std::string first;
+            const auto next = [&](const std::string& text, const std::string& said) {
+                if (++round > most_rounds) return std::optional<std::string>();
+                if (round == 1) first = first_error(said);
+                return without_failing_host_code(
+                    text, said,
+                    round <= of_statements ? HostCode::statements : HostCode::functions);
+            };
+            try {
+                bench::NvrtcOutput output =
+                    bench::compile_nvcc(nvcc, path_, architecture_, all_options(), instances,
+                                        {.headers = empty_, .next_text = next});
+                const std::string compiler = output.compiler;
+                return CompiledSource{
+                    std::move(output),
+                    note(compiler,
+                         (first.empty()
+                              ? ""
+                              : "; code for the host that does not compile is left out: " + first) +
+                             words_of_empty_headers())};
+            } catch (const bench::CompileError& error) {
+                if (found_header(error.what(), true)) continue;
+                if (!empty_.empty())
+                    without_headers_said_ = fmt::format("; with an empty file in its place: {}",
+                                                        first_error(error.what()));
+                return std::nullopt;
+            }
+        }
+    }
+
+    std::vector<std::string> wanted_instances() const {
+        std::vector<std::string> wanted;
+        for (const std::string& one : kernels_)
+            if (is_instance(one)) wanted.push_back(one);
+        return wanted;
+    }
+
+    std::string words_of_empty_headers() const {
+        std::string names;
+        for (const bench::Header& one : empty_) names += (names.empty() ? "" : ", ") + one.name;
+        return names.empty() ? ""
+                             : ", and headers that are not here are taken to be empty: " + names;
     }
 
     CompiledSource by_nvcc() {
         std::string nvcc_said;
+        std::optional<bench::Nvcc> nvcc;
         try {
-            const bench::Nvcc nvcc = bench::find_nvcc(bench::Surroundings::of_this_process());
-            bench::NvrtcOutput output = with_nvcc(nvcc);
+            nvcc = bench::find_nvcc(bench::Surroundings::of_this_process());
+            bench::NvrtcOutput output = with_nvcc(*nvcc);
             if (const auto missing = missing_instances(output); !missing.empty())
-                output = bench::compile_nvcc(nvcc, path_, architecture_, all_options(), missing);
+                output = bench::compile_nvcc(*nvcc, path_, architecture_, all_options(), missing);
             const std::string compiler = output.compiler;
             return {std::move(output), note(compiler, "")};
         } catch (const bench::CompileError& error) {
@@ -309,10 +358,12 @@ private:
                             path_, architecture_, first_error(nvrtc_said_), error.what(),
                             bench::how_to_get_nvcc));
         }
+        if (!rest_) rest_ = with_empty_headers();
+        if (rest_ && is_whole(rest_->output)) return std::move(*rest_);
+        if (auto made = without_host_errors(*nvcc)) return std::move(*made);
         if (rest_) return std::move(*rest_);
-        if (auto made = with_empty_headers()) return std::move(*made);
-        throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}", path_, architecture_,
-                                     first_error(nvcc_said)));
+        throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}{}", path_,
+                                     architecture_, first_error(nvcc_said), without_headers_said_));
     }
 
     const std::string& path_;
@@ -324,7 +375,7 @@ private:
     std::vector<std::string> found_;  // further ones, for headers of the project
     std::vector<bench::Header> empty_;
     std::vector<SourceKernel> defined_;
-    std::string no_nvrtc_, nvrtc_said_;
+    std::string no_nvrtc_, nvrtc_said_, without_headers_said_;
     std::optional<CompiledSource> rest_;  // compiles, but may lack what host code instantiates
 };
 

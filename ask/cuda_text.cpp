@@ -303,8 +303,10 @@ bool is_error(std::string_view line) {
 
 }  // namespace
 
+std::string code_of(std::string_view text) { return Mask(text).take(); }
+
 std::vector<SourceKernel> kernels_of_text(std::string_view text) {
-    const std::string code = Mask(text).take();
+    const std::string code = code_of(text);
     std::vector<SourceKernel> kernels;
     Walk(code, [&](const Head& head) {
         if (!has_word(head.rest, "__global__")) return;

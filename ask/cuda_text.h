@@ -19,6 +19,9 @@ struct SourceKernel {
 // In the order of the text.
 std::vector<SourceKernel> kernels_of_text(std::string_view text);
 
+// The text with blanks for comments, literals and directives; line ends stay.
+std::string code_of(std::string_view text);
+
 // The text with functions for the host alone replaced by blanks: those outside of classes that are
 // marked neither __global__ nor __device__ (nor by a macro of the text that says so, or a word in
 // capitals that may) nor constexpr. Lines stay where they are.

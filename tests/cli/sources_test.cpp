@@ -358,5 +358,40 @@ int main() { scale<float><<<1, 32>>>(nullptr, table.at(1)); std::cout << "done\n
     }
 }
 
+TEST_F(SourcesCompiled, HostCodeThatDoesNotCompileIsLeftOut) {
+    if (!has_nvcc()) GTEST_SKIP() << "nvcc is not here";
+    const std::string path = written("old.cu", R"(
+#include <map>
+#include <no/such_header.h>
+#include "own.h"
+template <typename T> __global__ void scale(T* a, T by) { a[threadIdx.x] *= by; }
+struct Table { std::map<int, float> values; no::Handle handle; float at(int i) { return handle[i]; } };
+int main() {
+    cudaDeviceProp properties;
+    show(properties.noSuchMember);
+    no::Handle handle = no::open();
+    scale<float><<<1, 32>>>(nullptr, 1);
+}
+)");
+    written("own.h", "#pragma once\ninline int own() { return no::such_function(); }\n");
+    const Words launch = {"--arch", "sm_80", "--grid", "1", "--block", "32"};
+    for (const auto& [kernel, arguments] : {std::pair("scale", "a=f32[32]:ones f32:3"),
+                                            std::pair("scale<double>", "a=f64[32]:ones f64:3")}) {
+        Words words = launch;
+        words.insert(words.end(), {"--kernel", kernel, "--args", arguments});
+        const ProgramRun run = execute(path, words);
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_THAT(run.out, HasSubstr("from 3 to 3, mean 3"));
+        EXPECT_THAT(run.err,
+                    AllOf(HasSubstr("code for the host that does not compile is left out: "),
+                          HasSubstr("taken to be empty: no/such_header.h")));
+    }
+    const std::string broken =
+        written("broken.cu", "#include <no/such_header.h>\n__global__ void k(no::Such a) {}\n");
+    EXPECT_THAT(execute(broken, launch).err,
+                AllOf(HasSubstr("no/such_header.h: No such file"),
+                      HasSubstr("with an empty file in its place: "), HasSubstr("name followed by")));
+}
+
 }  // namespace
 }  // namespace occupipe::cli

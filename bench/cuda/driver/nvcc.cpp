@@ -34,9 +34,8 @@ bool of_nvrtc_alone(const std::string& option) {
 }
 
 // Taking a kernel's address on the host makes an instance of it.
-std::string text_with_instances(const fs::path& source, const std::vector<std::string>& instances) {
-    std::string text = fmt::format("#include \"{}\"\n", source.string());
-    text += "namespace { [[maybe_unused]] void* const occupipe_instances[] = {";
+std::string text_of_instances(const std::vector<std::string>& instances) {
+    std::string text = "namespace { [[maybe_unused]] void* const occupipe_instances[] = {";
     for (const std::string& one : instances) text += fmt::format("(void*)&{}, ", one);
     return text + "nullptr}; }\n";
 }
@@ -61,6 +60,51 @@ bool wants_newer_language(const std::string& log) {
     return false;
 }
 
+// A run of nvcc, and further ones with what it asks for.
+class Run {
+public:
+    Run(const Nvcc& nvcc, std::vector<std::string> arguments, fs::path said, bool says_language)
+        : nvcc_(nvcc),
+          arguments_(std::move(arguments)),
+          said_(std::move(said)),
+          says_language_(says_language) {}
+
+    // Whether it compiles.
+    bool compiles(const fs::path& text) {
+        text_ = text;
+        bool done = attempt();
+        log_ = read_text_file(said_);
+        if (!done && wants_separate_compilation(log_)) {
+            add("-rdc=true");
+            done = attempt();
+            log_ = read_text_file(said_);
+        }
+        if (!done && !says_language_ && wants_newer_language(log_)) {
+            says_language_ = true;
+            add("-std=c++20");
+            done = attempt();
+            // What it says of the older language is what the source is taken to be.
+            if (done) log_ = read_text_file(said_);
+        }
+        return done;
+    }
+    void add(const std::string& option) { arguments_.insert(arguments_.begin(), option); }
+    const std::string& log() const { return log_; }
+
+private:
+    bool attempt() {
+        std::vector<std::string> all = arguments_;
+        all.insert(all.end(), {"-x", "cu", text_.string()});
+        return run_tool(nvcc_.program, all, said_) == 0;
+    }
+
+    const Nvcc& nvcc_;
+    std::vector<std::string> arguments_;
+    fs::path said_, text_;
+    bool says_language_;
+    std::string log_;
+};
+
 }  // namespace
 
 Nvcc find_nvcc(const Surroundings& from) {
@@ -78,14 +122,16 @@ Nvcc find_nvcc(const Surroundings& from) {
 
 NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::string& architecture,
                          const std::vector<std::string>& options,
-                         const std::vector<std::string>& instances) {
+                         const std::vector<std::string>& instances, const NvccRepair& repair) {
     const WorkFolder folder;
     const fs::path code = folder.path / "kernel.cubin";
     const fs::path said = folder.path / "messages.txt";
     fs::path text = fs::absolute(source);
     if (!instances.empty()) {
         const fs::path made = folder.path / source.filename();
-        write_text_file(made, text_with_instances(text, instances), Overwrite::no);
+        write_text_file(
+            made, fmt::format("#include \"{}\"\n{}", text.string(), text_of_instances(instances)),
+            Overwrite::no);
         text = made;
     }
     const fs::path kept = folder.path / "kept";
@@ -101,30 +147,33 @@ NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::st
                                           "-I" + fs::absolute(source).parent_path().string()};
     for (const std::string& one : options)
         if (!of_nvrtc_alone(one)) arguments.push_back(one);
-    arguments.insert(arguments.end(), {"-x", "cu", text.string()});
-    int exit_code = run_tool(nvcc.program, arguments, said);
-    NvrtcOutput output;
-    output.log = read_text_file(said);
-    if (exit_code != 0 && wants_separate_compilation(output.log)) {
-        arguments.insert(arguments.begin(), "-rdc=true");
-        exit_code = run_tool(nvcc.program, arguments, said);
-        output.log = read_text_file(said);
+    const fs::path headers = folder.path / "headers";
+    for (const Header& one : repair.headers) {
+        fs::create_directories((headers / one.name).parent_path());
+        write_text_file(headers / one.name, one.text, Overwrite::yes);
     }
-    const bool says_language = std::ranges::any_of(options, [](const std::string& one) {
-        return one.starts_with("-std=") || one.starts_with("--std=");
-    });
-    if (exit_code != 0 && !says_language && wants_newer_language(output.log)) {
-        arguments.insert(arguments.begin(), "-std=c++20");
-        const int again = run_tool(nvcc.program, arguments, said);
-        // What it says of the older language is what the source is taken to be.
-        if (again == 0) {
-            exit_code = again;
-            output.log = read_text_file(said);
+    if (!repair.headers.empty()) arguments.push_back("-I" + headers.string());
+    Run run(nvcc, std::move(arguments), said, std::ranges::any_of(options, [](const auto& one) {
+                return one.starts_with("-std=") || one.starts_with("--std=");
+            }));
+    bool done = run.compiles(text);
+    const auto preprocessed = with_extension(kept, ".ii");
+    if (!done && preprocessed && repair.next_text) {
+        std::string now = read_text_file(*preprocessed);
+        // What nvcc includes before all source is in the text.
+        run.add("-D__CUDA_RUNTIME_H__");
+        while (!done) {
+            const std::optional<std::string> next = repair.next_text(now, run.log());
+            if (!next) break;
+            now = *next;
+            const fs::path made = folder.path / "repaired.cu";
+            write_text_file(made, now, Overwrite::yes);
+            done = run.compiles(made);
         }
     }
-    if (exit_code != 0)
-        throw CompileError(output.log.empty() ? fmt::format("it ended with {}", exit_code)
-                                              : output.log);
+    if (!done) throw CompileError(run.log().empty() ? "it says nothing" : run.log());
+    NvrtcOutput output;
+    output.log = run.log();
     output.compiler = name_of(nvcc, said);
     output.cubin = read_text_file(code);
     if (const auto ptx = with_extension(kept, ".ptx")) output.ptx = read_text_file(*ptx);

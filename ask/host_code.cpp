@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "ask/host_code.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "ask/cuda_text.h"
+
+namespace occupipe::analysis {
+namespace {
+
+constexpr const char* blanks = " \t\r\n";
+
+// A place in a file: its line, and the column from the line's first character that is not blank.
+struct Place {
+    int line = 0;
+    std::size_t column = 0;
+};
+
+std::string_view next_line(std::string_view& text) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+}
+
+// Of "file.cu(12): error: ...", and the mark below the line that follows, by file.
+std::map<std::string, std::vector<Place>, std::less<>> places_of(std::string_view said) {
+    constexpr std::string_view sign = "): error";
+    std::map<std::string, std::vector<Place>, std::less<>> places;
+    while (!said.empty()) {
+        const std::string_view line = next_line(said);
+        const std::size_t end = line.find(sign);
+        const std::size_t open = line.substr(0, std::min(end, line.size())).rfind('(');
+        if (end == line.npos || open == line.npos) continue;
+        Place place;
+        std::from_chars(line.data() + open + 1, line.data() + end, place.line);
+        std::string_view rest = said;
+        const std::size_t text = next_line(rest).find_first_not_of(blanks);
+        const std::string_view below = next_line(rest);
+        const std::size_t mark = below.find_first_not_of(blanks);
+        if (mark != below.npos && below[mark] == '^' && text != below.npos && mark >= text)
+            place.column = mark - text;
+        places[std::string(line.substr(0, open))].push_back(place);
+    }
+    return places;
+}
+
+// Where these are in the text, by its lines of the form # 12 "file.cu".
+std::set<std::size_t> offsets_of(
+    std::string_view text, const std::map<std::string, std::vector<Place>, std::less<>>& places) {
+    std::set<std::size_t> offsets;
+    const std::vector<Place>* wanted = nullptr;
+    int number = 0;
+    for (std::string_view rest = text; !rest.empty(); ++number) {
+        const std::string_view line = next_line(rest);
+        const std::size_t begin = static_cast<std::size_t>(line.data() - text.data());
+        if (line.starts_with("# ")) {
+            const std::size_t quote = line.find('"');
+            if (quote == line.npos) continue;
+            std::from_chars(line.data() + 2, line.data() + quote, number);
+            --number;
+            const std::string_view file = line.substr(quote + 1, line.rfind('"') - quote - 1);
+            const auto found = places.find(file);
+            wanted = found == places.end() ? nullptr : &found->second;
+            continue;
+        }
+        if (wanted == nullptr) continue;
+        const std::size_t first = std::min(line.find_first_not_of(blanks), line.size());
+        for (const Place& place : *wanted)
+            if (place.line == number)
+                offsets.insert(begin + std::min(first + place.column, line.size()));
+    }
+    return offsets;
+}
+
+struct Range {
+    std::size_t begin = 0, end = 0;
+    bool holds(std::size_t at) const { return begin <= at && at < end; }
+};
+
+bool is_one_of(char c, std::string_view all) { return all.find(c) != all.npos; }
+
+std::string_view without_blanks(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(blanks);
+    if (begin == text.npos) return {};
+    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+bool is_for_device(std::string_view code) {
+    for (const char* word : {"((device))", "((global))", "__device__", "__global__", "constexpr"})
+        if (code.find(word) != code.npos) return true;
+    return false;
+}
+
+enum class Block { scope, type, function, value };
+
+// What the braces behind `head` hold.
+Block kind_of(std::string_view head) {
+    std::string_view rest = without_blanks(head);
+    while (rest.starts_with("template")) {
+        int depth = 0;
+        std::size_t at = 0;
+        for (; at < rest.size(); ++at) {
+            if (rest[at] == '<') ++depth;
+            if (rest[at] == '>' && --depth == 0) break;
+        }
+        rest = without_blanks(rest.substr(std::min(at + 1, rest.size())));
+    }
+    if (rest.starts_with("namespace") || rest.starts_with("inline namespace") ||
+        rest.ends_with("extern") || rest.empty())
+        return Block::scope;
+    for (const char* word : {"typedef", "static", "const"})
+        if (rest.starts_with(word))
+            rest = without_blanks(rest.substr(std::string_view(word).size()));
+    for (const char* word : {"struct", "class", "union", "enum"})
+        if (rest.starts_with(word) && !rest.ends_with(")")) return Block::type;
+    const std::size_t open = rest.find('(');
+    if (open == rest.npos) return Block::value;
+    if (rest.substr(0, open).find('=') != rest.npos && rest.find("operator") == rest.npos)
+        return Block::value;
+    // A member's first value in a constructor: S() : a{1} {}
+    const std::size_t close = rest.rfind(')');
+    const std::string_view behind = without_blanks(rest.substr(std::min(close + 1, rest.size())));
+    if (behind.starts_with(":") || behind.starts_with(",")) return Block::value;
+    return Block::function;
+}
+
+class Removal {
+public:
+    Removal(std::string_view text, HostCode goes)
+        : left_(text), code_(code_of(text)), goes_(goes) {}
+
+    void at(std::size_t place) {
+        if (place >= code_.size()) return;
+        place_ = place;
+        size_matters_ = false;
+        scope({0, code_.size()});
+    }
+    std::optional<std::string> take() {
+        return changed_ ? std::optional(std::move(left_)) : std::nullopt;
+    }
+
+private:
+    std::string_view code(const Range& range) const {
+        return std::string_view(code_).substr(range.begin, range.end - range.begin);
+    }
+
+    // Line ends and directives stay.
+    void blank(const Range& range) {
+        for (std::size_t at = range.begin; at < range.end; ++at) {
+            if (left_[at] == '#' && (at == 0 || left_[at - 1] == '\n')) {
+                at = std::min(left_.find('\n', at), range.end);
+                continue;
+            }
+            changed_ = changed_ || !is_one_of(code_[at], blanks);
+            if (left_[at] != '\n') left_[at] = code_[at] = ' ';
+        }
+    }
+
+    std::size_t behind_braces(std::size_t open, std::size_t end) const {
+        int depth = 0;
+        for (std::size_t at = open; at < end; ++at) {
+            if (code_[at] == '{') ++depth;
+            if (code_[at] == '}' && --depth == 0) return at + 1;
+        }
+        return end;
+    }
+
+    // Behind "public:", of a declaration in a class.
+    std::size_t behind_access(std::size_t begin, std::size_t end) const {
+        for (bool again = true; again;) {
+            again = false;
+            const std::size_t at = std::min(code_.find_first_not_of(blanks, begin), end);
+            for (const std::string_view word : {"public", "private", "protected"}) {
+                if (!code({at, end}).starts_with(word)) continue;
+                const std::size_t colon = code_.find_first_not_of(blanks, at + word.size());
+                if (colon >= end || code_[colon] != ':') continue;
+                begin = colon + 1;
+                again = true;
+            }
+        }
+        return begin;
+    }
+
+    // A namespace or a class: its declarations.
+    void scope(const Range& range) {
+        std::size_t begin = range.begin;
+        int depth = 0;
+        for (std::size_t at = begin; at < range.end; ++at) {
+            const char c = code_[at];
+            if (is_one_of(c, "([")) ++depth;
+            if (is_one_of(c, ")]") && depth > 0) --depth;
+            if (c == '{' && depth > 0) {
+                at = behind_braces(at, range.end) - 1;
+            } else if (c == ';' && depth == 0) {
+                if (Range{begin, at + 1}.holds(place_)) return declaration({begin, at + 1});
+                begin = at + 1;
+            } else if (c == '{') {
+                const std::size_t end = behind_braces(at, range.end);
+                const Block kind = kind_of(code({behind_access(begin, at), at}));
+                if (Range{begin, end}.holds(place_)) {
+                    const Range inner = {at + 1, end - 1};
+                    if (kind == Block::function) return function({begin, end}, inner);
+                    if (kind != Block::value && inner.holds(place_)) {
+                        size_matters_ |= kind == Block::type && is_for_device(code(inner));
+                        return scope(inner);
+                    }
+                    if (kind == Block::type) return declaration({begin, end});
+                }
+                if (kind == Block::scope || kind == Block::function) begin = end;
+                at = end - 1;
+            }
+        }
+    }
+
+    void declaration(Range range) {
+        range.begin = behind_access(range.begin, range.end);
+        if (is_for_device(code(range))) return;
+        if (size_matters_ && code(range).find('(') == std::string_view::npos) return;
+        // A class leaves its ';'.
+        blank(range);
+    }
+
+    void function(const Range& whole, const Range& body) {
+        if (is_for_device(code({whole.begin, body.begin}))) return;
+        if (!body.holds(place_) || without_blanks(code(body)).empty()) return declaration(whole);
+        if (goes_ == HostCode::statements && statement(body)) return;
+        blank(body);
+    }
+
+    // Whether the place is in a statement of its own.
+    bool statement(const Range& body) {
+        std::size_t begin = body.begin;
+        int depth = 0;
+        for (std::size_t at = begin; at < body.end; ++at) {
+            const char c = code_[at];
+            if (is_one_of(c, "([")) ++depth;
+            if (is_one_of(c, ")]") && depth > 0) --depth;
+            if (depth > 0) continue;
+            if (c == ';') {
+                if (Range{begin, at + 1}.holds(place_)) {
+                    blank({begin, at});
+                    return true;
+                }
+                begin = at + 1;
+            } else if (c == '{') {
+                const std::size_t end = behind_braces(at, body.end);
+                if (Range{begin, at + 1}.holds(place_)) return false;
+                if (Range{at + 1, end}.holds(place_)) return statement({at + 1, end - 1});
+                begin = end;
+                at = end - 1;
+            }
+        }
+        return false;
+    }
+
+    std::string left_, code_;
+    HostCode goes_;
+    std::size_t place_ = 0;
+    bool size_matters_ = false;  // of the class around it, which has code for the device
+    bool changed_ = false;
+};
+
+}  // namespace
+
+std::optional<std::string> without_failing_host_code(std::string_view text, std::string_view said,
+                                                     HostCode goes) {
+    Removal removal(text, goes);
+    for (const std::size_t place : offsets_of(text, places_of(said))) removal.at(place);
+    return removal.take();
+}
+
+}  // namespace occupipe::analysis

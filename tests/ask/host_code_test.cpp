@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "ask/host_code.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace occupipe::analysis {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// As the preprocessor leaves it: lines 1 and 2 of own.h, then those of main.cu.
+constexpr const char* text = R"(# 1 "main.cu"
+# 1 "own.h" 1
+struct Own { public: Absent member(); int n; __attribute__((device)) int of() { return n; }
+    int host() { return absent(); } };
+# 2 "main.cu" 2
+extern "C" { Absent declared(int a); }
+__attribute__((global)) void kernel(float* a) { a[0] = 1; }
+namespace tools { int first(Prop p) { say("}{", p.gone);
+    kernel<<<1, 1>>>(0); if (p.kept) { p.gone(); p.stays(); } } }
+auto lambda = [](int a) { return a; };
+struct Data { Absent member; };
+struct Passed { Absent kept; __attribute__((device)) int of() { return 1; } };
+__attribute__((device)) int wrong() { return absent(); }
+)";
+
+std::string error(const char* place) { return std::string(place) + ": error: no\n"; }
+
+std::string left(const std::string& said, HostCode goes) {
+    const auto less = without_failing_host_code(text, said, goes);
+    if (!less) return "nothing";
+    EXPECT_EQ(less->size(), std::string(text).size());
+    EXPECT_EQ(std::ranges::count(*less, '\n'), std::ranges::count(std::string(text), '\n'));
+    return *less;
+}
+
+TEST(FailingHostCode, StatementsGo) {
+    EXPECT_THAT(left("main.cu(4): error: no\n"
+                     "  namespace tools { int first(Prop p) { say(\"}{\", p.gone);\n"
+                     "                                                  ^\n",
+                     HostCode::statements),
+                AllOf(Not(HasSubstr("say")), HasSubstr("int first(Prop p) {"),
+                      HasSubstr("kernel<<<1, 1>>>(0);"), HasSubstr("p.gone();")));
+    EXPECT_THAT(left("main.cu(5): error: no\n"
+                     "  kernel<<<1, 1>>>(0); if (p.kept) { p.gone(); p.stays(); } } }\n"
+                     "                                     ^\n",
+                     HostCode::statements),
+                AllOf(Not(HasSubstr("p.gone()")), HasSubstr("say("), HasSubstr("p.stays();")));
+}
+
+TEST(FailingHostCode, FunctionsGo) {
+    EXPECT_THAT(left(error("main.cu(5)"), HostCode::functions),
+                AllOf(Not(HasSubstr("say")), Not(HasSubstr("<<<")),
+                      HasSubstr("int first(Prop p) {"), HasSubstr("auto lambda")));
+}
+
+TEST(FailingHostCode, DeclarationsGo) {
+    EXPECT_THAT(left("own.h(1): error: no\n"
+                     "  struct Own { public: Absent member(); int n;\n"
+                     "                       ^\n" +
+                         error("own.h(2)") +
+                         "main.cu(2): error: no\n"
+                         "  extern \"C\" { Absent declared(int a); }\n"
+                         "               ^\n",
+                     HostCode::functions),
+                AllOf(Not(HasSubstr("member()")), Not(HasSubstr("host()")),
+                      Not(HasSubstr("declared")), HasSubstr("public:"), HasSubstr("int n;"),
+                      HasSubstr("int of() { return n; }"), HasSubstr("    };")));
+}
+
+TEST(FailingHostCode, CodeForTheDeviceStays) {
+    for (const char* place : {"main.cu(3)", "main.cu(9)", "other.cu(3)", "main.cu(99)"})
+        EXPECT_EQ(left(error(place), HostCode::functions), "nothing") << place;
+    const std::string mark = "\n  struct Data { Absent member; };\n                ^\n";
+    EXPECT_THAT(left("main.cu(7): error: no" + mark, HostCode::functions),
+                HasSubstr("struct Data {                };"));
+    EXPECT_EQ(left("main.cu(8): error: no\n  struct Passed { Absent kept;\n                  ^\n",
+                   HostCode::functions),
+              "nothing");
+    for (const char* broken : {"", "(1): error", "main.cu: error", "main.cu(: error\n", "^"})
+        EXPECT_EQ(left(broken, HostCode::statements), "nothing");
+    for (const char* broken : {"# 1 \"a.cu\"\n{", "# 1 \"a.cu\"\n}", "# 1 \"a.cu\"\nvoid f() {",
+                               "# 1 \"a.cu\"\n(", "# \"\nx", "# 1 \"a.cu\"\ntemplate <"})
+        without_failing_host_code(broken, "a.cu(1): error: no\n", HostCode::statements);
+}
+
+}  // namespace
+}  // namespace occupipe::analysis
