@@ -314,9 +314,7 @@ private:
                              words_of_empty_headers())};
             } catch (const bench::CompileError& error) {
                 if (found_header(error.what(), true)) continue;
-                if (!empty_.empty())
-                    without_headers_said_ = fmt::format("; with an empty file in its place: {}",
-                                                        first_error(error.what()));
+                stays_wrong_ = first_error(error.what());
                 return std::nullopt;
             }
         }
@@ -362,8 +360,13 @@ private:
         if (rest_ && is_whole(rest_->output)) return std::move(*rest_);
         if (auto made = without_host_errors(*nvcc)) return std::move(*made);
         if (rest_) return std::move(*rest_);
-        throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}{}", path_,
-                                     architecture_, first_error(nvcc_said), without_headers_said_));
+        std::string said = first_error(nvcc_said);
+        if (!stays_wrong_.empty() && stays_wrong_ != said)
+            said += (empty_.empty() ? "; without code for the host that is wrong: "
+                                    : "; with an empty file in its place: ") +
+                    stays_wrong_;
+        throw InputError(
+            fmt::format("{}: does not compile for {}: nvcc: {}", path_, architecture_, said));
     }
 
     const std::string& path_;
@@ -375,7 +378,8 @@ private:
     std::vector<std::string> found_;  // further ones, for headers of the project
     std::vector<bench::Header> empty_;
     std::vector<SourceKernel> defined_;
-    std::string no_nvrtc_, nvrtc_said_, without_headers_said_;
+    std::string no_nvrtc_, nvrtc_said_;
+    std::string stays_wrong_;             // without the code for the host that is wrong, too
     std::optional<CompiledSource> rest_;  // compiles, but may lack what host code instantiates
 };
 

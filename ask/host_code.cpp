@@ -28,52 +28,93 @@ std::string_view next_line(std::string_view& text) {
     return line;
 }
 
-// Of "file.cu(12): error: ...", and the mark below the line that follows, by file.
-std::map<std::string, std::vector<Place>, std::less<>> places_of(std::string_view said) {
-    constexpr std::string_view sign = "): error";
-    std::map<std::string, std::vector<Place>, std::less<>> places;
+using Places = std::map<std::string, std::vector<Place>, std::less<>>;
+using Files = std::set<std::string, std::less<>>;
+
+struct Marker {
+    std::string_view file;
+    int line = 0;
+    bool of_system = false;  // said where the file begins
+};
+
+// # 12 "file.h" 1 3
+std::optional<Marker> marker_of(std::string_view line) {
+    const std::size_t quote = line.find('"');
+    if (!line.starts_with("# ") || quote == line.npos) return std::nullopt;
+    const std::size_t end = std::max(line.rfind('"'), quote + 1);
+    Marker marker{.file = line.substr(quote + 1, end - quote - 1)};
+    std::from_chars(line.data() + 2, line.data() + quote, marker.line);
+    // " 3 4" alone marks a macro of the system in any file.
+    marker.of_system = line.find(" 1 3", end) != line.npos;
+    return marker;
+}
+
+Files system_files(std::string_view text) {
+    Files files;
+    while (!text.empty())
+        if (const auto marker = marker_of(next_line(text)); marker && marker->of_system)
+            files.insert(std::string(marker->file));
+    return files;
+}
+
+// Behind a mark below a line of source: its column.
+std::size_t column_of_mark(std::string_view said) {
+    const std::size_t text = next_line(said).find_first_not_of(blanks);
+    const std::string_view below = next_line(said);
+    const std::size_t mark = below.find_first_not_of(blanks);
+    const bool there = mark != below.npos && below[mark] == '^' && text != below.npos;
+    return there && mark >= text ? mark - text : 0;
+}
+
+// Of "file.cu(12): error: ...", by file. Where the file is the system's: of what instantiates it
+// in another, "... at line 12 of file.cu".
+Places places_of(std::string_view said, const Files& of_system) {
+    constexpr std::string_view sign = "): error", from = " at line ", of = " of ";
+    Places places;
+    bool by_system = false;
     while (!said.empty()) {
         const std::string_view line = next_line(said);
+        Place place;
         const std::size_t end = line.find(sign);
         const std::size_t open = line.substr(0, std::min(end, line.size())).rfind('(');
-        if (end == line.npos || open == line.npos) continue;
-        Place place;
-        std::from_chars(line.data() + open + 1, line.data() + end, place.line);
-        std::string_view rest = said;
-        const std::size_t text = next_line(rest).find_first_not_of(blanks);
-        const std::string_view below = next_line(rest);
-        const std::size_t mark = below.find_first_not_of(blanks);
-        if (mark != below.npos && below[mark] == '^' && text != below.npos && mark >= text)
-            place.column = mark - text;
-        places[std::string(line.substr(0, open))].push_back(place);
+        if (end != line.npos && open != line.npos) {
+            const std::string file(line.substr(0, open));
+            by_system = of_system.contains(file);
+            if (by_system) continue;
+            std::from_chars(line.data() + open + 1, line.data() + end, place.line);
+            place.column = column_of_mark(said);
+            places[file].push_back(place);
+        } else if (const std::size_t at = line.rfind(from); by_system && at != line.npos) {
+            const std::size_t name = line.find(of, at);
+            if (name == line.npos) continue;
+            const std::string file(line.substr(name + of.size()));
+            if (of_system.contains(file)) continue;
+            std::from_chars(line.data() + at + from.size(), line.data() + name, place.line);
+            places[file].push_back(place);
+            by_system = false;
+        }
     }
     return places;
 }
 
-// Where these are in the text, by its lines of the form # 12 "file.cu".
-std::set<std::size_t> offsets_of(
-    std::string_view text, const std::map<std::string, std::vector<Place>, std::less<>>& places) {
+// Where these are in the text.
+std::set<std::size_t> offsets_of(std::string_view text, const Places& places) {
     std::set<std::size_t> offsets;
     const std::vector<Place>* wanted = nullptr;
     int number = 0;
     for (std::string_view rest = text; !rest.empty(); ++number) {
         const std::string_view line = next_line(rest);
-        const std::size_t begin = static_cast<std::size_t>(line.data() - text.data());
-        if (line.starts_with("# ")) {
-            const std::size_t quote = line.find('"');
-            if (quote == line.npos) continue;
-            std::from_chars(line.data() + 2, line.data() + quote, number);
-            --number;
-            const std::string_view file = line.substr(quote + 1, line.rfind('"') - quote - 1);
-            const auto found = places.find(file);
+        if (const auto marker = marker_of(line)) {
+            number = marker->line - 1;
+            const auto found = places.find(marker->file);
             wanted = found == places.end() ? nullptr : &found->second;
-            continue;
+        } else if (wanted != nullptr) {
+            const std::size_t begin = static_cast<std::size_t>(line.data() - text.data());
+            const std::size_t first = std::min(line.find_first_not_of(blanks), line.size());
+            for (const Place& place : *wanted)
+                if (place.line == number)
+                    offsets.insert(begin + std::min(first + place.column, line.size()));
         }
-        if (wanted == nullptr) continue;
-        const std::size_t first = std::min(line.find_first_not_of(blanks), line.size());
-        for (const Place& place : *wanted)
-            if (place.line == number)
-                offsets.insert(begin + std::min(first + place.column, line.size()));
     }
     return offsets;
 }
@@ -271,7 +312,8 @@ private:
 std::optional<std::string> without_failing_host_code(std::string_view text, std::string_view said,
                                                      HostCode goes) {
     Removal removal(text, goes);
-    for (const std::size_t place : offsets_of(text, places_of(said))) removal.at(place);
+    const Places places = places_of(said, system_files(text));
+    for (const std::size_t place : offsets_of(text, places)) removal.at(place);
     return removal.take();
 }
 

@@ -14,8 +14,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// As the preprocessor leaves it: lines 1 and 2 of own.h, then those of main.cu.
+// As the preprocessor leaves it: line 1 of vector, lines 1 and 2 of own.h, then those of main.cu.
 constexpr const char* text = R"(# 1 "main.cu"
+# 1 "vector" 1 3
+template <class T> class vector { T* begin() { return 0; } };
 # 1 "own.h" 1
 struct Own { public: Absent member(); int n; __attribute__((device)) int of() { return n; }
     int host() { return absent(); } };
@@ -58,6 +60,18 @@ TEST(FailingHostCode, FunctionsGo) {
     EXPECT_THAT(left(error("main.cu(5)"), HostCode::functions),
                 AllOf(Not(HasSubstr("say")), Not(HasSubstr("<<<")),
                       HasSubstr("int first(Prop p) {"), HasSubstr("auto lambda")));
+}
+
+TEST(FailingHostCode, WhatInstantiatesTheSystemsGoes) {
+    const std::string said =
+        "vector(1): error: no\n  class vector { T* begin() { return 0; } };\n"
+        "                                ^\n"
+        "          detected during:\n"
+        "            instantiation of class \"vector<T> [with T=int]\" at line 1 of vector\n"
+        "            instantiation of class \"vector<T>\" at line 2 of own.h\n"
+        "            instantiation of class \"vector<T>\" at line 4 of main.cu\n";
+    EXPECT_THAT(left(said, HostCode::functions),
+                AllOf(HasSubstr("begin()"), Not(HasSubstr("host()")), HasSubstr("say(")));
 }
 
 TEST(FailingHostCode, DeclarationsGo) {

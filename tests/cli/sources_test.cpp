@@ -386,11 +386,15 @@ int main() {
                     AllOf(HasSubstr("code for the host that does not compile is left out: "),
                           HasSubstr("taken to be empty: no/such_header.h")));
     }
+    const std::string gone = written(
+        "gone.cu", "gone<float> table;\n__global__ void k(float* a) { a[0] = fetch(table); }\n");
+    EXPECT_THAT(execute(gone, launch).err,
+                HasSubstr("; without code for the host that is wrong: "));
     const std::string broken =
         written("broken.cu", "#include <no/such_header.h>\n__global__ void k(no::Such a) {}\n");
-    EXPECT_THAT(execute(broken, launch).err,
-                AllOf(HasSubstr("no/such_header.h: No such file"),
-                      HasSubstr("with an empty file in its place: "), HasSubstr("name followed by")));
+    EXPECT_THAT(execute(broken, launch).err, AllOf(HasSubstr("no/such_header.h: No such file"),
+                                                   HasSubstr("with an empty file in its place: "),
+                                                   HasSubstr("name followed by")));
 }
 
 }  // namespace
