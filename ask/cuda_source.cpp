@@ -276,6 +276,7 @@ private:
     // Where no compiler takes it: what is included for the host, of other projects, may be missing.
     std::optional<CompiledSource> with_empty_headers() {
         if (!no_nvrtc_.empty()) return std::nullopt;
+        empty_.clear();
         const std::string said = nvrtc_said_;
         std::optional<bench::NvrtcOutput> output = attempt(bench::nvrtc(), {true, true, true, ""});
         nvrtc_said_ = said;
@@ -285,11 +286,12 @@ private:
                                    "; code for the host is left out" + words_of_empty_headers())};
     }
 
-    // As by_nvcc() where that does not do: without the code for the host that does not compile.
-    std::optional<CompiledSource> without_host_errors(const bench::Nvcc& nvcc) {
+    // Where nvcc `said` what is wrong: without the code for the host that does not compile.
+    std::optional<CompiledSource> without_host_errors(const bench::Nvcc& nvcc,
+                                                      const std::string& nvcc_said) {
         constexpr int most_rounds = 12, of_statements = 4;
-        empty_.clear();
         const std::vector<std::string> instances = wanted_instances();
+        found_header(nvcc_said, true);
         while (true) {
             int round = 0;
             std::string first;
@@ -356,14 +358,14 @@ private:
                             path_, architecture_, first_error(nvrtc_said_), error.what(),
                             bench::how_to_get_nvcc));
         }
-        if (!rest_) rest_ = with_empty_headers();
-        if (rest_ && is_whole(rest_->output)) return std::move(*rest_);
-        if (auto made = without_host_errors(*nvcc)) return std::move(*made);
+        if (auto made = without_host_errors(*nvcc, nvcc_said)) return std::move(*made);
+        const bool misses_headers = !empty_.empty();
         if (rest_) return std::move(*rest_);
+        if (auto made = with_empty_headers()) return std::move(*made);
         std::string said = first_error(nvcc_said);
         if (!stays_wrong_.empty() && stays_wrong_ != said)
-            said += (empty_.empty() ? "; without code for the host that is wrong: "
-                                    : "; with an empty file in its place: ") +
+            said += (misses_headers ? "; with an empty file in its place: "
+                                    : "; without code for the host that is wrong: ") +
                     stays_wrong_;
         throw InputError(
             fmt::format("{}: does not compile for {}: nvcc: {}", path_, architecture_, said));

@@ -255,6 +255,15 @@ TEST(Decoder, ReadsAddressesInTheCode) {
               "LEPC R20, -0x1fc0");
 }
 
+TEST(Decoder, ReadsShiftsAndBranchesOfUniformRegisters) {
+    for (const int architecture : {75, 80, 86, 89, 90, 100, 120})
+        EXPECT_EQ(to_text(at(architecture, 0xffffffff201e0499, 0x000fe4000800121f), architecture),
+                  "@UP0 USHF.R.U64 UR30, UR32, UR31, 0xffffffff");
+    for (const int architecture : {75, 80, 86, 89})
+        EXPECT_EQ(to_text(at(architecture, 0xffffea4006007958, 0x000fea000b83ffff), architecture),
+                  "BRXU UR6 -0x15c0");
+}
+
 TEST(Decoder, ReadsTheControlField) {
     const Instruction load = at(75, 0x00270000060d7381, 0x000ee800001ee900);
     EXPECT_EQ(load.control.stall, 4);
