@@ -53,6 +53,19 @@ std::string missing_header(const std::string& log) {
     return {};
 }
 
+// What the caller can do about the first error of `said`; empty: nothing.
+std::string advice(const std::string& said) {
+    if (const std::string header = missing_header(said); !header.empty())
+        return fmt::format("; -IFOLDER says where {} is", header);
+    constexpr std::string_view before = "identifier \"", behind = "\" is undefined";
+    const std::string first = first_error(said);
+    const std::size_t begin = first.find(before), end = first.find(behind);
+    if (begin == first.npos || end == first.npos || begin + before.size() > end) return {};
+    const std::string name = first.substr(begin + before.size(), end - begin - before.size());
+    if (name.starts_with("__")) return {};
+    return fmt::format("; -D{}=VALUE, if it is the build that defines it", name);
+}
+
 // Where the project has a header: a folder above the source, or one in such a folder, the nearest
 // first, up to the one that holds the repository. Empty: nowhere.
 fs::path folder_of_header(const fs::path& source, const std::string& header) {
@@ -316,7 +329,7 @@ private:
                              words_of_empty_headers())};
             } catch (const bench::CompileError& error) {
                 if (found_header(error.what(), true)) continue;
-                stays_wrong_ = first_error(error.what());
+                stays_wrong_ = error.what();
                 return std::nullopt;
             }
         }
@@ -363,12 +376,14 @@ private:
         if (rest_) return std::move(*rest_);
         if (auto made = with_empty_headers()) return std::move(*made);
         std::string said = first_error(nvcc_said);
-        if (!stays_wrong_.empty() && stays_wrong_ != said)
+        const std::string last = first_error(stays_wrong_);
+        if (!stays_wrong_.empty() && last != said)
             said += (misses_headers ? "; with an empty file in its place: "
                                     : "; without code for the host that is wrong: ") +
-                    stays_wrong_;
-        throw InputError(
-            fmt::format("{}: does not compile for {}: nvcc: {}", path_, architecture_, said));
+                    last;
+        throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}{}", path_,
+                                     architecture_, said,
+                                     advice(misses_headers ? nvcc_said : stays_wrong_)));
     }
 
     const std::string& path_;

@@ -392,9 +392,14 @@ int main() {
                 HasSubstr("; without code for the host that is wrong: "));
     const std::string broken =
         written("broken.cu", "#include <no/such_header.h>\n__global__ void k(no::Such a) {}\n");
-    EXPECT_THAT(execute(broken, launch).err, AllOf(HasSubstr("no/such_header.h: No such file"),
-                                                   HasSubstr("with an empty file in its place: "),
-                                                   HasSubstr("name followed by")));
+    EXPECT_THAT(execute(broken, launch).err,
+                AllOf(HasSubstr("no/such_header.h: No such file"),
+                      HasSubstr("with an empty file in its place: "), HasSubstr("name followed by"),
+                      HasSubstr("; -IFOLDER says where no/such_header.h is")));
+    const std::string defined_elsewhere =
+        written("tuned.cu", "__global__ void k(float* a) { a[0] = TILE; }\n");
+    EXPECT_THAT(execute(defined_elsewhere, launch).err,
+                HasSubstr("identifier \"TILE\" is undefined; -DTILE=VALUE, if it is the build "));
 }
 
 }  // namespace
