@@ -132,10 +132,15 @@ std::string_view without_blanks(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-bool is_for_device(std::string_view code) {
-    for (const char* word : {"((device))", "((global))", "__device__", "__global__", "constexpr"})
+bool runs_on_device(std::string_view code) {
+    for (const char* word : {"((device))", "((global))", "__device__", "__global__"})
         if (code.find(word) != code.npos) return true;
     return false;
+}
+
+// Code for the device may use what is constexpr.
+bool is_for_device(std::string_view code) {
+    return runs_on_device(code) || code.find("constexpr") != code.npos;
 }
 
 enum class Block { scope, type, function, value };
@@ -248,7 +253,7 @@ private:
                     const Range inner = {at + 1, end - 1};
                     if (kind == Block::function) return function({begin, end}, inner);
                     if (kind != Block::value && inner.holds(place_)) {
-                        size_matters_ |= kind == Block::type && is_for_device(code(inner));
+                        size_matters_ |= kind == Block::type && runs_on_device(code(inner));
                         return scope(inner);
                     }
                     if (kind == Block::type) return declaration({begin, end});

@@ -27,7 +27,7 @@ __attribute__((global)) void kernel(float* a) { a[0] = 1; }
 namespace tools { int first(Prop p) { say("}{", p.gone);
     kernel<<<1, 1>>>(0); if (p.kept) { p.gone(); p.stays(); } } }
 auto lambda = [](int a) { return a; };
-struct Data { Absent member; };
+struct Data { Absent member; static constexpr int n = 1; };
 struct Passed { Absent kept; __attribute__((device)) int of() { return 1; } };
 __attribute__((device)) int wrong() { return absent(); }
 )";
@@ -91,9 +91,10 @@ TEST(FailingHostCode, DeclarationsGo) {
 TEST(FailingHostCode, CodeForTheDeviceStays) {
     for (const char* place : {"main.cu(3)", "main.cu(9)", "other.cu(3)", "main.cu(99)"})
         EXPECT_EQ(left(error(place), HostCode::functions), "nothing") << place;
-    const std::string mark = "\n  struct Data { Absent member; };\n                ^\n";
+    const std::string mark =
+        "\n  struct Data { Absent member; static constexpr int n = 1; };\n                ^\n";
     EXPECT_THAT(left("main.cu(7): error: no" + mark, HostCode::functions),
-                HasSubstr("struct Data {                };"));
+                HasSubstr("struct Data {                static constexpr int n = 1; };"));
     EXPECT_EQ(left("main.cu(8): error: no\n  struct Passed { Absent kept;\n                  ^\n",
                    HostCode::functions),
               "nothing");
