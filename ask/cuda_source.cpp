@@ -303,9 +303,13 @@ private:
     std::optional<CompiledSource> without_host_errors(const bench::Nvcc& nvcc,
                                                       const std::string& nvcc_said) {
         constexpr int most_rounds = 12, of_statements = 4;
+        // What the headers of others bring along; NVRTC has it before all source.
+        constexpr const char* basics =
+            "#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n";
         const std::vector<std::string> instances = wanted_instances();
         found_header(nvcc_said, true);
         while (true) {
+            for (bench::Header& one : empty_) one.text = basics;
             int round = 0;
             std::string first;
             const auto next = [&](const std::string& text, const std::string& said) {

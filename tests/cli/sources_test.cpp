@@ -364,7 +364,10 @@ TEST_F(SourcesCompiled, HostCodeThatDoesNotCompileIsLeftOut) {
 #include <map>
 #include <no/such_header.h>
 #include "own.h"
-template <typename T> __global__ void scale(T* a, T by) { a[threadIdx.x] *= by; }
+template <typename T> __global__ void scale(T* a, T by) {
+    uint32_t i = threadIdx.x;
+    a[i] *= by;
+}
 struct Table { std::map<int, float> values; no::Handle handle; float at(int i) { return handle[i]; } };
 int main() {
     cudaDeviceProp properties;
