@@ -182,7 +182,8 @@ public:
         : left_(text), code_(code_of(text)), goes_(goes) {}
 
     void at(std::size_t place) {
-        if (place >= code_.size()) return;
+        // Where another place took it already, the next declaration begins.
+        if (place >= left_.size() || is_one_of(left_[place], blanks)) return;
         place_ = place;
         size_matters_ = false;
         scope({0, code_.size()});

@@ -88,6 +88,14 @@ TEST(FailingHostCode, DeclarationsGo) {
                       HasSubstr("int of() { return n; }"), HasSubstr("    };")));
 }
 
+TEST(FailingHostCode, TwoErrorsTakeOneDeclaration) {
+    const std::string line = "  struct Data { Absent member; static constexpr int n = 1; };\n";
+    EXPECT_THAT(left("main.cu(7): error: no\n" + line + "                ^\n" +
+                         "main.cu(7): error: no\n" + line + "                       ^\n",
+                     HostCode::functions),
+                AllOf(Not(HasSubstr("Absent member")), HasSubstr("static constexpr int n = 1;")));
+}
+
 TEST(FailingHostCode, CodeForTheDeviceStays) {
     for (const char* place : {"main.cu(3)", "main.cu(9)", "other.cu(3)", "main.cu(99)"})
         EXPECT_EQ(left(error(place), HostCode::functions), "nothing") << place;
