@@ -275,7 +275,8 @@ private:
 
     void function(const Range& whole, const Range& body) {
         if (is_for_device(code({whole.begin, body.begin}))) return;
-        if (!body.holds(place_) || without_blanks(code(body)).empty()) return declaration(whole);
+        if (!body.holds(place_) || without_blanks(code(body)).empty())
+            return blank({behind_access(whole.begin, body.begin), whole.end});
         if (goes_ == HostCode::statements && statement(body)) return;
         blank(body);
     }
