@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "ask/cuda_text.h"
+#include "core/text.h"
 
 namespace occupipe::analysis {
 namespace {
-
-constexpr const char* blanks = " \t\r\n";
 
 // A place in a file: its line, and the column from the line's first character that is not blank.
 struct Place {
@@ -126,12 +125,6 @@ struct Range {
 
 bool is_one_of(char c, std::string_view all) { return all.find(c) != all.npos; }
 
-std::string_view without_blanks(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(blanks);
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
 bool runs_on_device(std::string_view code) {
     for (const char* word : {"((device))", "((global))", "__device__", "__global__"})
         if (code.find(word) != code.npos) return true;
@@ -143,11 +136,26 @@ bool is_for_device(std::string_view code) {
     return runs_on_device(code) || code.find("constexpr") != code.npos;
 }
 
+// A member that takes room in its class.
+bool is_data(std::string_view declaration) {
+    std::string_view rest = trimmed(declaration);
+    if (rest.starts_with("virtual")) return true;
+    for (const char* word : {"using", "typedef", "friend", "static", "template"})
+        if (rest.starts_with(word)) return false;
+    const std::size_t end = rest.find_last_not_of(" \t\r\n;");
+    rest = rest.substr(0, end == rest.npos ? 0 : end + 1);
+    if (rest.find('(') == rest.npos) return true;
+    for (const char* ending :
+         {")", "const", "noexcept", "override", "final", "default", "delete", "0"})
+        if (rest.ends_with(ending)) return false;
+    return true;
+}
+
 enum class Block { scope, type, function, value };
 
 // What the braces behind `head` hold.
 Block kind_of(std::string_view head) {
-    std::string_view rest = without_blanks(head);
+    std::string_view rest = trimmed(head);
     while (rest.starts_with("template")) {
         int depth = 0;
         std::size_t at = 0;
@@ -155,14 +163,13 @@ Block kind_of(std::string_view head) {
             if (rest[at] == '<') ++depth;
             if (rest[at] == '>' && --depth == 0) break;
         }
-        rest = without_blanks(rest.substr(std::min(at + 1, rest.size())));
+        rest = trimmed(rest.substr(std::min(at + 1, rest.size())));
     }
     if (rest.starts_with("namespace") || rest.starts_with("inline namespace") ||
         rest.ends_with("extern") || rest.empty())
         return Block::scope;
     for (const char* word : {"typedef", "static", "const"})
-        if (rest.starts_with(word))
-            rest = without_blanks(rest.substr(std::string_view(word).size()));
+        if (rest.starts_with(word)) rest = trimmed(rest.substr(std::string_view(word).size()));
     for (const char* word : {"struct", "class", "union", "enum"})
         if (rest.starts_with(word) && !rest.ends_with(")")) return Block::type;
     const std::size_t open = rest.find('(');
@@ -171,7 +178,7 @@ Block kind_of(std::string_view head) {
         return Block::value;
     // A member's first value in a constructor: S() : a{1} {}
     const std::size_t close = rest.rfind(')');
-    const std::string_view behind = without_blanks(rest.substr(std::min(close + 1, rest.size())));
+    const std::string_view behind = trimmed(rest.substr(std::min(close + 1, rest.size())));
     if (behind.starts_with(":") || behind.starts_with(",")) return Block::value;
     return Block::function;
 }
@@ -185,7 +192,7 @@ public:
         // Where another place took it already, the next declaration begins.
         if (place >= left_.size() || is_one_of(left_[place], blanks)) return;
         place_ = place;
-        size_matters_ = false;
+        class_.reset();
         scope({0, code_.size()});
     }
     std::optional<std::string> take() {
@@ -254,7 +261,7 @@ private:
                     const Range inner = {at + 1, end - 1};
                     if (kind == Block::function) return function({begin, end}, inner);
                     if (kind != Block::value && inner.holds(place_)) {
-                        size_matters_ |= kind == Block::type && runs_on_device(code(inner));
+                        if (kind == Block::type && !class_) class_ = Range{begin, end};
                         return scope(inner);
                     }
                     if (kind == Block::type) return declaration({begin, end});
@@ -268,14 +275,20 @@ private:
     void declaration(Range range) {
         range.begin = behind_access(range.begin, range.end);
         if (is_for_device(code(range))) return;
-        if (size_matters_ && code(range).find('(') == std::string_view::npos) return;
+        // Nothing may change the layout of a class that a kernel may be given.
+        if (class_ && is_data(code(range))) {
+            if (runs_on_device(code(*class_))) return;
+            range = *class_;
+            range.begin = behind_access(range.begin, range.end);
+        }
         // A class leaves its ';'.
         blank(range);
     }
 
     void function(const Range& whole, const Range& body) {
-        if (is_for_device(code({whole.begin, body.begin}))) return;
-        if (!body.holds(place_) || without_blanks(code(body)).empty())
+        const std::string_view head = code({whole.begin, body.begin});
+        if (is_for_device(head) || head.find("virtual") != head.npos) return;
+        if (!body.holds(place_) || trimmed(code(body)).empty())
             return blank({behind_access(whole.begin, body.begin), whole.end});
         if (goes_ == HostCode::statements && statement(body)) return;
         blank(body);
@@ -310,7 +323,7 @@ private:
     std::string left_, code_;
     HostCode goes_;
     std::size_t place_ = 0;
-    bool size_matters_ = false;  // of the class around it, which has code for the device
+    std::optional<Range> class_;  // the outermost one around it
     bool changed_ = false;
 };
 

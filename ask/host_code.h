@@ -13,8 +13,8 @@ namespace occupipe::analysis {
 enum class HostCode { statements, functions };
 
 // The text with blanks there: in a function for the host its statement or its whole body, outside
-// of functions the declaration, but no data of a class that has code for the device. Lines stay
-// where they are. Nothing: no error is in code for the host alone.
+// of functions the declaration; for data of a class the whole class, unless it has code for the
+// device. Lines stay where they are. Nothing: no error is in code for the host alone.
 std::optional<std::string> without_failing_host_code(std::string_view text, std::string_view said,
                                                      HostCode goes);
 

@@ -27,9 +27,10 @@ __attribute__((global)) void kernel(float* a) { a[0] = 1; }
 namespace tools { int first(Prop p) { say("}{", p.gone);
     kernel<<<1, 1>>>(0); if (p.kept) { p.gone(); p.stays(); } } }
 auto lambda = [](int a) { return a; };
-struct Data { Absent member; static constexpr int n = 1; };
+struct Data { Absent joined(); static constexpr int n = 1; };
 struct Passed { Absent kept; __attribute__((device)) int of() { return 1; } };
 __attribute__((device)) int wrong() { return absent(); }
+struct Held { public: Absent member; int n; }; int behind;
 )";
 
 std::string error(const char* place) { return std::string(place) + ": error: no\n"; }
@@ -89,20 +90,30 @@ TEST(FailingHostCode, DeclarationsGo) {
 }
 
 TEST(FailingHostCode, TwoErrorsTakeOneDeclaration) {
-    const std::string line = "  struct Data { Absent member; static constexpr int n = 1; };\n";
+    const std::string line = "  struct Data { Absent joined(); static constexpr int n = 1; };\n";
     EXPECT_THAT(left("main.cu(7): error: no\n" + line + "                ^\n" +
                          "main.cu(7): error: no\n" + line + "                       ^\n",
                      HostCode::functions),
-                HasSubstr("struct Data {                static constexpr int n = 1; };"));
+                HasSubstr("struct Data {                  static constexpr int n = 1; };"));
+}
+
+// A kernel that is given one would find another layout.
+TEST(FailingHostCode, DataGoWithTheirClass) {
+    EXPECT_THAT(left("main.cu(10): error: no\n"
+                     "  struct Held { public: Absent member; int n; }; int behind;\n"
+                     "                        ^\n",
+                     HostCode::functions),
+                AllOf(Not(HasSubstr("Held")), Not(HasSubstr("public: int")),
+                      HasSubstr("; int behind;"), HasSubstr("struct Passed")));
 }
 
 TEST(FailingHostCode, CodeForTheDeviceStays) {
     for (const char* place : {"main.cu(3)", "main.cu(9)", "other.cu(3)", "main.cu(99)"})
         EXPECT_EQ(left(error(place), HostCode::functions), "nothing") << place;
     const std::string mark =
-        "\n  struct Data { Absent member; static constexpr int n = 1; };\n                ^\n";
+        "\n  struct Data { Absent joined(); static constexpr int n = 1; };\n                ^\n";
     EXPECT_THAT(left("main.cu(7): error: no" + mark, HostCode::functions),
-                HasSubstr("struct Data {                static constexpr int n = 1; };"));
+                HasSubstr("struct Data {                  static constexpr int n = 1; };"));
     EXPECT_EQ(left("main.cu(8): error: no\n  struct Passed { Absent kept;\n                  ^\n",
                    HostCode::functions),
               "nothing");
