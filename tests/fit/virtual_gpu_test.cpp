@@ -333,9 +333,9 @@ TEST_P(VirtualGpu, DriftingWarpsGiveLambdaWithinItsErrorUnderEachPolicy) {
             if (std::getenv("SHOW")) fmt::print("{} {}\n", truth.subject, what);
             ASSERT_TRUE(fit.ok) << what;
             EXPECT_TRUE(fit.cpi.identifiable()) << what;
-            // A unit of the core that always prefers the oldest warps of one scheduler: two groups
-            // of many warps drift apart over half of the run.
-            const bool adverse = choice == WarpChoice::oldest_first && turns == 1;
+            // A unit of the core that always prefers one scheduler's warps, of which some go first:
+            // two groups of many warps drift apart over half of the run.
+            const bool adverse = choice != WarpChoice::loose_round_robin && turns == 1;
             EXPECT_NEAR(fit.cpi.value, truth.cpi, (adverse ? 0.05 : 0.01) * truth.cpi) << what;
             const double error = 0.001 * truth.cpi + 2 * fit.cpi.std_error.value_or(0);
             EXPECT_LE(std::abs(fit.cpi.value - truth.cpi), error) << what;
