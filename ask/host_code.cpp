@@ -96,6 +96,19 @@ Places places_of(std::string_view said, const Files& of_system) {
     return places;
 }
 
+// How far into `line` a column is: the preprocessor makes one blank of several, which are left
+// where something was taken out before.
+std::size_t offset_of(std::string_view line, std::size_t column) {
+    std::size_t at = std::min(line.find_first_not_of(blanks), line.size());
+    bool quoted = false;
+    for (std::size_t passed = 0; at < line.size() && passed < column; ++at) {
+        if (line[at] == '"' && line[at - std::min<std::size_t>(at, 1)] != '\\') quoted = !quoted;
+        const bool goes_on = at + 1 < line.size() && line[at] == ' ' && line[at + 1] == ' ';
+        if (quoted || !goes_on) ++passed;
+    }
+    return at;
+}
+
 // Where these are in the text.
 std::set<std::size_t> offsets_of(std::string_view text, const Places& places) {
     std::set<std::size_t> offsets;
@@ -109,10 +122,8 @@ std::set<std::size_t> offsets_of(std::string_view text, const Places& places) {
             wanted = found == places.end() ? nullptr : &found->second;
         } else if (wanted != nullptr) {
             const std::size_t begin = static_cast<std::size_t>(line.data() - text.data());
-            const std::size_t first = std::min(line.find_first_not_of(blanks), line.size());
             for (const Place& place : *wanted)
-                if (place.line == number)
-                    offsets.insert(begin + std::min(first + place.column, line.size()));
+                if (place.line == number) offsets.insert(begin + offset_of(line, place.column));
         }
     }
     return offsets;

@@ -57,6 +57,18 @@ TEST(FailingHostCode, StatementsGo) {
                 AllOf(Not(HasSubstr("p.gone()")), HasSubstr("say("), HasSubstr("p.stays();")));
 }
 
+// The preprocessor has made one blank of those that were left before.
+TEST(FailingHostCode, ColumnsCountBlanksOnce) {
+    const auto less = without_failing_host_code(
+        "# 1 \"a.cu\"\nvoid f() {        say(\"  \");  if (gone) { leave(); } stay(); }\n",
+        "a.cu(1): error: no\n"
+        "  void f() { say(\"  \"); if (gone) { leave(); } stay(); }\n"
+        "                                               ^\n",
+        HostCode::statements);
+    ASSERT_TRUE(less);
+    EXPECT_THAT(*less, AllOf(HasSubstr("say"), HasSubstr("leave();"), Not(HasSubstr("stay"))));
+}
+
 TEST(FailingHostCode, FunctionsGo) {
     EXPECT_THAT(left(error("main.cu(5)"), HostCode::functions),
                 AllOf(Not(HasSubstr("say")), Not(HasSubstr("<<<")),
