@@ -236,6 +236,17 @@ private:
         return end;
     }
 
+    // Behind all that is for the case that a condition does not hold.
+    std::size_t behind_else(std::size_t begin, std::size_t end) const {
+        while (true) {
+            const std::size_t at = std::min(code_.find_first_not_of(blanks, begin), end);
+            if (!code({at, end}).starts_with("else")) return begin;
+            const std::size_t next = std::min(code_.find_first_of(";{", at), end);
+            begin = next < end && code_[next] == '{' ? behind_braces(next, end)
+                                                     : std::min(next + 1, end);
+        }
+    }
+
     // Behind "public:", of a declaration in a class.
     std::size_t behind_access(std::size_t begin, std::size_t end) const {
         for (bool again = true; again;) {
@@ -322,7 +333,10 @@ private:
                 begin = at + 1;
             } else if (c == '{') {
                 const std::size_t end = behind_braces(at, body.end);
-                if (Range{begin, at + 1}.holds(place_)) return false;
+                if (Range{begin, at + 1}.holds(place_)) {
+                    blank({begin, behind_else(end, body.end)});
+                    return true;
+                }
                 if (Range{at + 1, end}.holds(place_)) return statement({at + 1, end - 1});
                 begin = end;
                 at = end - 1;

@@ -57,6 +57,19 @@ TEST(FailingHostCode, StatementsGo) {
                 AllOf(Not(HasSubstr("p.gone()")), HasSubstr("say("), HasSubstr("p.stays();")));
 }
 
+TEST(FailingHostCode, ConditionsGoWithWhatTheyAreFor) {
+    const auto less = without_failing_host_code(
+        "# 1 \"a.cu\"\nvoid f() { k<<<1, 1>>>(); if (gone) { a(); } else if (b) { c(); } else d(); "
+        "e(); }\n",
+        "a.cu(1): error: no\n"
+        "  void f() { k<<<1, 1>>>(); if (gone) { a(); }\n"
+        "                                ^\n",
+        HostCode::statements);
+    ASSERT_TRUE(less);
+    EXPECT_THAT(*less, AllOf(HasSubstr("void f() { k<<<1, 1>>>();  "), HasSubstr(" e(); }"),
+                             Not(HasSubstr("if")), Not(HasSubstr("else")), Not(HasSubstr("d()"))));
+}
+
 // The preprocessor has made one blank of those that were left before.
 TEST(FailingHostCode, ColumnsCountBlanksOnce) {
     const auto less = without_failing_host_code(
