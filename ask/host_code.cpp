@@ -2,6 +2,7 @@
 #include "ask/host_code.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
@@ -147,6 +148,38 @@ bool is_for_device(std::string_view code) {
     return runs_on_device(code) || code.find("constexpr") != code.npos;
 }
 
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool is_word(std::string_view text, std::size_t at, std::size_t length) {
+    return (at == 0 || !is_letter(text[at - 1])) &&
+           (at + length >= text.size() || !is_letter(text[at + length]));
+}
+
+std::string_view last_word(std::string_view text) {
+    std::size_t end = text.size();
+    while (end > 0 && !is_letter(text[end - 1])) --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_letter(text[begin - 1])) --begin;
+    return text.substr(begin, end - begin);
+}
+
+// Another template would be taken in its place.
+bool is_specialised(std::string_view head) {
+    std::string_view rest = trimmed(head);
+    if (!rest.starts_with("template")) return false;
+    rest = trimmed(rest.substr(std::string_view("template").size()));
+    if (rest.starts_with("<") && trimmed(rest.substr(1)).starts_with(">")) return true;
+    // Of a class: a name with arguments.
+    const std::string_view declared = rest.substr(0, rest.find_first_of("{;:("));
+    for (const std::string_view word : {"struct", "class"})
+        for (std::size_t at = declared.rfind(word); at != declared.npos;) {
+            if (is_word(declared, at, word.size()) && declared.find('<', at) != declared.npos)
+                return declared.find('>', declared.find('<', at)) == trimmed(declared).size() - 1;
+            break;
+        }
+    return false;
+}
+
 // A member that takes room in its class.
 bool is_data(std::string_view declaration) {
     std::string_view rest = trimmed(declaration);
@@ -215,10 +248,12 @@ private:
         return std::string_view(code_).substr(range.begin, range.end - range.begin);
     }
 
-    // Line ends and directives stay.
+    // Line ends and the preprocessor's marks of lines stay.
     void blank(const Range& range) {
         for (std::size_t at = range.begin; at < range.end; ++at) {
-            if (left_[at] == '#' && (at == 0 || left_[at - 1] == '\n')) {
+            const bool begins = at == 0 || left_[at - 1] == '\n';
+            if (begins &&
+                marker_of(std::string_view(left_).substr(at, left_.find('\n', at) - at))) {
                 at = std::min(left_.find('\n', at), range.end);
                 continue;
             }
@@ -236,15 +271,12 @@ private:
         return end;
     }
 
-    // Behind all that is for the case that a condition does not hold.
-    std::size_t behind_else(std::size_t begin, std::size_t end) const {
-        while (true) {
-            const std::size_t at = std::min(code_.find_first_not_of(blanks, begin), end);
-            if (!code({at, end}).starts_with("else")) return begin;
-            const std::size_t next = std::min(code_.find_first_of(";{", at), end);
-            begin = next < end && code_[next] == '{' ? behind_braces(next, end)
-                                                     : std::min(next + 1, end);
-        }
+    // What is for the other case stays, without the word: nothing of the host is executed.
+    void blank_else(std::size_t begin, std::size_t end) {
+        const std::size_t at = std::min(code_.find_first_not_of(blanks, begin), end);
+        constexpr std::string_view word = "else";
+        if (code({at, end}).starts_with(word) && is_word(code_, at, word.size()))
+            blank({at, at + word.size()});
     }
 
     // Behind "public:", of a declaration in a class.
@@ -296,7 +328,9 @@ private:
 
     void declaration(Range range) {
         range.begin = behind_access(range.begin, range.end);
-        if (is_for_device(code(range))) return;
+        if (is_for_device(code(range)) || is_specialised(code(class_.value_or(range))) ||
+            has_namesake(range))
+            return;
         // Nothing may change the layout of a class that a kernel may be given.
         if (class_ && is_data(code(range))) {
             if (runs_on_device(code(*class_))) return;
@@ -309,11 +343,51 @@ private:
 
     void function(const Range& whole, const Range& body) {
         const std::string_view head = code({whole.begin, body.begin});
-        if (is_for_device(head) || head.find("virtual") != head.npos) return;
+        if (is_for_device(head) || head.find("virtual") != head.npos || is_specialised(head) ||
+            is_declared_for_device(head))
+            return;
         if (!body.holds(place_) || trimmed(code(body)).empty())
             return blank({behind_access(whole.begin, body.begin), whole.end});
         if (goes_ == HostCode::statements && statement(body)) return;
-        blank(body);
+        blank_host(body);
+    }
+
+    // Not what has a function for the device in it, such as a lambda.
+    void blank_host(const Range& range) {
+        if (!runs_on_device(code(range))) blank(range);
+    }
+
+    // Of a function's head: whether a declaration elsewhere says that it is for the device.
+    bool is_declared_for_device(std::string_view head) const {
+        const std::string_view name = last_word(head.substr(0, head.find('(')));
+        if (name.empty()) return false;
+        for (std::size_t at = code_.find(name); at != code_.npos; at = code_.find(name, at + 1)) {
+            if (!is_word(code_, at, name.size())) continue;
+            const std::size_t before = code_.find_last_of(";{}", at);
+            const std::size_t begin = before == code_.npos ? 0 : before + 1;
+            if (runs_on_device(code({begin, at}))) return true;
+        }
+        return false;
+    }
+
+    // Whether something else in the text is called as the variable or type that `range` declares,
+    // and would be taken in its place.
+    bool has_namesake(const Range& range) const {
+        const std::string_view all = code(range);
+        const std::string_view head = all.substr(0, all.find_first_of("=[{;"));
+        const std::string_view name = last_word(head);
+        const bool of_braces = head.size() < all.size() && all[head.size()] == '{';
+        if (name.empty() || of_braces || head.find('(') != head.npos) return false;
+        for (std::size_t at = code_.find(name); at != code_.npos; at = code_.find(name, at + 1)) {
+            if (range.holds(at) || at == 0 || !is_word(code_, at, name.size())) continue;
+            const std::size_t before = code_.find_last_not_of(blanks, at - 1);
+            const std::size_t behind = code_.find_first_not_of(blanks, at + name.size());
+            if (before == code_.npos || behind == code_.npos) continue;
+            if ((is_letter(code_[before]) || is_one_of(code_[before], ">*&")) &&
+                is_one_of(code_[behind], "=;{["))
+                return true;
+        }
+        return false;
     }
 
     // Whether the place is in a statement of its own.
@@ -327,17 +401,20 @@ private:
             if (depth > 0) continue;
             if (c == ';') {
                 if (Range{begin, at + 1}.holds(place_)) {
-                    blank({begin, at});
+                    blank_host({begin, at});
+                    blank_else(at + 1, body.end);
                     return true;
                 }
                 begin = at + 1;
             } else if (c == '{') {
                 const std::size_t end = behind_braces(at, body.end);
                 if (Range{begin, at + 1}.holds(place_)) {
-                    blank({begin, behind_else(end, body.end)});
+                    blank_host({begin, end});
+                    blank_else(end, body.end);
                     return true;
                 }
-                if (Range{at + 1, end}.holds(place_)) return statement({at + 1, end - 1});
+                if (Range{at + 1, end}.holds(place_))
+                    return runs_on_device(code({begin, at})) || statement({at + 1, end - 1});
                 begin = end;
                 at = end - 1;
             }

@@ -88,8 +88,14 @@ bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>
     for (std::size_t i = 1; i < others.size(); ++i)
         squares += (others[i] - others[i - 1]) * (others[i] - others[i - 1]);
     // Equal counts tell nothing of how others scatter, and more of them would cost time for every
-    // kernel whose groups are alike.
-    if (squares == 0) return true;
+    // kernel whose groups are alike. Where an end is unlike them, they may be too few to show which
+    // others are like it.
+    if (squares == 0) {
+        constexpr std::size_t enough = 8;
+        const auto first = static_cast<double>(executed.begin()->second);
+        const auto last = static_cast<double>(executed.rbegin()->second);
+        return others.size() >= enough || (first == others[0] && last == others[0]);
+    }
     const auto all = static_cast<double>(seen.groups - 2);
     const double mean = std::accumulate(others.begin(), others.end(), 0.0) / n;
     const double variance = squares / (2 * (n - 1));
@@ -413,13 +419,16 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         const bool exact_enough = judge_sample(in.seen, counts, options.sample_error);
         std::uint64_t instructions = 0;
         for (const auto& [group, count] : counts) instructions += count;
-        const bool no_more = options.sample_streams || sample.all() ||
+        const bool no_more = options.sample_streams || options.sample_instructions == 0 ||
+                             sample.all() ||
                              (options.memory_cores && in.memory_groups == in.seen.groups);
         // As many as caches are looked at with may cost as much as these.
         const bool costs_too_much = instructions >= options.sample_instructions &&
                                     (!options.memory_cores || counts.size() >= in.memory_groups);
         if (no_more || exact_enough || costs_too_much) return {};
-        std::vector<std::uint64_t> fresh = sample.grow();
+        // Those that caches were looked at with have been executed.
+        std::vector<std::uint64_t> fresh = sample.grow(options.memory_cores ? in.memory_groups : 0);
+        in.executed_groups += fresh.size();
         streams.watch(sample.groups());
         return fresh;
     };

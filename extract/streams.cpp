@@ -38,12 +38,12 @@ std::vector<SampledGroup> all_groups(std::uint64_t groups) {
 GroupSample::GroupSample(std::uint64_t groups, std::uint64_t random, std::uint64_t seed)
     : groups_(groups), parts_(random), seed_(seed) {
     if (random == 0) throw InputError("a sample of groups takes at least one at random");
-    draw();
+    draw(0);
 }
 
-std::vector<std::uint64_t> GroupSample::grow() {
+std::vector<std::uint64_t> GroupSample::grow(std::uint64_t but) {
     parts_ = parts_ > groups_ / 2 ? groups_ : 2 * parts_;
-    return draw();
+    return draw(but);
 }
 
 // Where a part of the groups between the first and the last begins; no product overflows.
@@ -52,10 +52,10 @@ std::uint64_t GroupSample::begin(std::uint64_t part) const {
     return 1 + others / parts_ * part + std::min(part, others % parts_);
 }
 
-std::vector<std::uint64_t> GroupSample::draw() {
+std::vector<std::uint64_t> GroupSample::draw(std::uint64_t but) {
     std::vector<std::uint64_t> fresh;
     const auto take = [&](std::uint64_t group) {
-        if (drawn_.insert(group).second) fresh.push_back(group);
+        if (group >= but && drawn_.insert(group).second) fresh.push_back(group);
     };
     if (groups_ < 3 || parts_ >= groups_ - 2) {
         for (std::uint64_t group = 0; group < groups_; ++group) take(group);
@@ -65,11 +65,25 @@ std::vector<std::uint64_t> GroupSample::draw() {
     for (std::uint64_t part = 0; part < parts_; ++part) {
         const std::uint64_t from = begin(part), to = begin(part + 1);
         const auto there = drawn_.lower_bound(from);
-        if (there == drawn_.end() || *there >= to)
-            take(from + random_bits(seed_, parts_ + part) % (to - from));
+        if (there != drawn_.end() && *there < to) continue;
+        const std::uint64_t first = std::max(from, but);
+        if (first < to) take(first + random_bits(seed_, parts_ + part) % (to - first));
     }
     take(groups_ - 1);
     return fresh;
+}
+
+std::vector<GroupSample::Part> GroupSample::parts() const {
+    std::vector<Part> parts;
+    std::uint64_t waiting = 0;  // groups of parts without a drawn one
+    for (std::uint64_t part = 0; part < parts_; ++part) {
+        const std::uint64_t from = begin(part), to = begin(part + 1);
+        const auto first = drawn_.lower_bound(from), last = drawn_.lower_bound(to);
+        waiting += to - from;
+        if (first != last) parts.push_back({first, last, std::exchange(waiting, 0)});
+    }
+    parts.back().groups += waiting;
+    return parts;
 }
 
 std::vector<SampledGroup> GroupSample::groups() const {
@@ -79,12 +93,10 @@ std::vector<SampledGroup> GroupSample::groups() const {
         return sample;
     }
     sample.push_back({0, 1});
-    for (std::uint64_t part = 0; part < parts_; ++part) {
-        const std::uint64_t from = begin(part), to = begin(part + 1);
-        const auto first = drawn_.lower_bound(from), last = drawn_.lower_bound(to);
-        const double weight =
-            static_cast<double>(to - from) / static_cast<double>(std::distance(first, last));
-        for (auto one = first; one != last; ++one) sample.push_back({*one, weight});
+    for (const Part& part : parts()) {
+        const double weight = static_cast<double>(part.groups) /
+                              static_cast<double>(std::distance(part.first, part.last));
+        for (auto one = part.first; one != part.last; ++one) sample.push_back({*one, weight});
     }
     sample.push_back({groups_ - 1, 1});
     return sample;
@@ -97,12 +109,10 @@ std::vector<GroupRun> GroupSample::runs() const {
         return runs;
     }
     runs.push_back({0, 1});
-    for (std::uint64_t part = 0; part < parts_; ++part) {
-        const std::uint64_t from = begin(part), to = begin(part + 1);
-        const auto first = drawn_.lower_bound(from), last = drawn_.lower_bound(to);
-        const auto drawn = static_cast<std::uint64_t>(std::distance(first, last));
-        std::uint64_t left = to - from, number = drawn;
-        for (auto one = first; one != last; ++one) {
+    for (const Part& part : parts()) {
+        std::uint64_t left = part.groups;
+        auto number = static_cast<std::uint64_t>(std::distance(part.first, part.last));
+        for (auto one = part.first; one != part.last; ++one) {
             runs.push_back({*one, left / number});
             left -= left / number--;
         }

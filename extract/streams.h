@@ -48,8 +48,9 @@ public:
     GroupSample(std::uint64_t groups, std::uint64_t random, std::uint64_t seed = 1);
 
     // Twice as many parts; all groups where that is as many. Returns the groups that are new,
-    // ascending.
-    std::vector<std::uint64_t> grow();
+    // ascending, none of the first `but`: a part that has these alone may be left without one, and
+    // another one stands for it.
+    std::vector<std::uint64_t> grow(std::uint64_t but = 0);
 
     bool all() const { return drawn_.size() == groups_; }
     // Ascending; weights sum to the number of groups.
@@ -60,7 +61,13 @@ public:
 
 private:
     std::uint64_t begin(std::uint64_t part) const;
-    std::vector<std::uint64_t> draw();
+    std::vector<std::uint64_t> draw(std::uint64_t but);
+    // Drawn ones, and so many groups that they stand for.
+    struct Part {
+        std::set<std::uint64_t>::const_iterator first, last;
+        std::uint64_t groups = 0;
+    };
+    std::vector<Part> parts() const;
 
     std::uint64_t groups_, parts_, seed_;
     std::set<std::uint64_t> drawn_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ask/host_code.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,17 +58,47 @@ TEST(FailingHostCode, StatementsGo) {
                 AllOf(Not(HasSubstr("p.gone()")), HasSubstr("say("), HasSubstr("p.stays();")));
 }
 
-TEST(FailingHostCode, ConditionsGoWithWhatTheyAreFor) {
+std::string left_of(const std::string& source, const std::string& at, HostCode goes) {
+    const std::string line = source.substr(0, source.find('\n'));
     const auto less = without_failing_host_code(
-        "# 1 \"a.cu\"\nvoid f() { k<<<1, 1>>>(); if (gone) { a(); } else if (b) { c(); } else d(); "
-        "e(); }\n",
-        "a.cu(1): error: no\n"
-        "  void f() { k<<<1, 1>>>(); if (gone) { a(); }\n"
-        "                                ^\n",
-        HostCode::statements);
-    ASSERT_TRUE(less);
-    EXPECT_THAT(*less, AllOf(HasSubstr("void f() { k<<<1, 1>>>();  "), HasSubstr(" e(); }"),
-                             Not(HasSubstr("if")), Not(HasSubstr("else")), Not(HasSubstr("d()"))));
+        "# 1 \"a.cu\"\n" + source + "\n",
+        "a.cu(1): error: no\n  " + line + "\n  " + std::string(line.find(at), ' ') + "^\n", goes);
+    return less ? less->substr(less->find('\n') + 1) : "nothing";
+}
+
+TEST(FailingHostCode, AConditionGoesWithWhatItIsFor) {
+    EXPECT_EQ(left_of("void f() { k<<<1, 1>>>(); if (gone) { a(); } else if (b) { c(); } e(); }",
+                      "gone", HostCode::statements),
+              "void f() { k<<<1, 1>>>(); " + std::string(24, ' ') + "if (b) { c(); } e(); }\n");
+    EXPECT_EQ(left_of("void f() { if (a) gone(); else k<<<1, 1>>>(); e(); }", "gone",
+                      HostCode::statements),
+              "void f() {              ;      k<<<1, 1>>>(); e(); }\n");
+}
+
+// What a kernel would find in its place, or calls, stays, so that it does not compile.
+TEST(FailingHostCode, NothingGoesThatAKernelMayUse) {
+    const char* const device = "__attribute__((device))";
+    for (const HostCode goes : {HostCode::statements, HostCode::functions}) {
+        const auto stays = [&](const std::string& source, const char* at) {
+            EXPECT_EQ(left_of(source, at, goes), "nothing") << source;
+        };
+        stays(fmt::format("void f() {{ auto g = [=] {} (int i) {{ gone(i); }}; k(g); }}", device),
+              "gone");
+        stays(fmt::format("float f(float x) {{ return gone(x); }} {} float f(float);", device),
+              "gone");
+        stays("template <> struct Acc<float> { typedef gone type; int a; };", "gone");
+        stays("template <class T> struct Acc<T*> { gone a; };", "gone");
+        stays("template <> float of<float>() { return gone(); }", "gone");
+        stays("namespace app { typedef gone real; } typedef float real;", "gone");
+        stays("namespace app { const int n = gone(); } const int n = 3;", "gone");
+    }
+}
+
+// NVRTC's sources stand in literals of the host.
+TEST(FailingHostCode, DirectivesInLiteralsGo) {
+    EXPECT_EQ(left_of("int a = gone(R\"(\n#define float double\n)\");", "gone", HostCode::functions)
+                  .find("define"),
+              std::string::npos);
 }
 
 // The preprocessor has made one blank of those that were left before.

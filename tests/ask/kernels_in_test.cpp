@@ -187,6 +187,28 @@ TEST(KernelsIn, SamplesStandForAllGroups) {
     EXPECT_THROW(extract::GroupSample(100, 0), InputError);
 }
 
+// Groups that were executed already are not drawn later on, wherever they end in a part.
+TEST(KernelsIn, ASampleGrowsBehindTheFirstGroups) {
+    for (const std::uint64_t but : {1, 7, 100, 260, 900, 999}) {
+        extract::GroupSample sample(1000, 4);
+        std::set<std::uint64_t> before;
+        for (const auto& one : sample.groups()) before.insert(one.group);
+        for (int round = 0; round < 5; ++round) {
+            for (const std::uint64_t one : sample.grow(but)) EXPECT_GE(one, but);
+            double weight = 0;
+            std::uint64_t counted = 0;
+            for (const auto& one : sample.groups()) {
+                EXPECT_TRUE(one.group >= but || before.contains(one.group));
+                weight += one.weight;
+            }
+            for (const auto& one : sample.runs()) counted += one.count;
+            EXPECT_NEAR(weight, 1000, 1e-9);
+            EXPECT_EQ(counted, 1000U);
+            EXPECT_EQ(sample.groups().size(), sample.runs().size());
+        }
+    }
+}
+
 // 4,096 groups of which one executes a loop: eight at random between the ends say what they cannot
 // see. By hand: 1 − 0.05^(1/8) = 0.312.
 TEST(KernelsIn, ASampleSaysWhatItCannotSee) {
@@ -208,7 +230,8 @@ TEST(KernelsIn, ASampleSaysWhatItCannotSee) {
     EXPECT_NEAR(some.seen.unseen_share,
                 1 - std::pow(0.05, 1 / static_cast<double>(some.seen.executed - 2)), 1e-12);
     const LaunchPlan uniform = read_launches(folder / "transpose.yaml");
-    const KernelIn alike = kernel_in(uniform, recorded(uniform, 80), {.sample = 1});
+    const KernelIn alike =
+        kernel_in(uniform, recorded(uniform, 80), {.sample = 1, .sample_instructions = 0});
     ASSERT_LT(alike.seen.executed, alike.seen.groups);
     EXPECT_FALSE(alike.seen.standard_error);
 }

@@ -60,6 +60,26 @@ bool wants_newer_language(const std::string& log) {
     return false;
 }
 
+// The folder where `headers` are found by their names, which may begin with "..": it lies so deep
+// in `folder` that these lie in it, too. Throws CompileError for a name that leads elsewhere.
+fs::path written(const std::vector<Header>& headers, const fs::path& folder) {
+    constexpr int most_up = 8;
+    fs::path found = folder / "headers";
+    for (int level = 0; level < most_up; ++level) found /= "in";
+    for (const Header& one : headers) {
+        const fs::path name = fs::path(one.name).lexically_normal();
+        const auto up = std::ranges::count(name, fs::path(".."));
+        std::error_code fault;
+        if (name.is_relative() && up <= most_up)
+            fs::create_directories((found / one.name).parent_path(), fault);
+        if (name.is_absolute() || up > most_up || fault ||
+            fs::is_directory(found / one.name, fault))
+            throw CompileError(one.name + ": not found, and cannot be taken to be empty");
+        write_text_file(found / one.name, one.text, Overwrite::yes);
+    }
+    return found;
+}
+
 // A run of nvcc, and further ones with what it asks for.
 class Run {
 public:
@@ -147,12 +167,8 @@ NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::st
                                           "-I" + fs::absolute(source).parent_path().string()};
     for (const std::string& one : options)
         if (!of_nvrtc_alone(one)) arguments.push_back(one);
-    const fs::path headers = folder.path / "headers";
-    for (const Header& one : repair.headers) {
-        fs::create_directories((headers / one.name).parent_path());
-        write_text_file(headers / one.name, one.text, Overwrite::yes);
-    }
-    if (!repair.headers.empty()) arguments.push_back("-I" + headers.string());
+    if (!repair.headers.empty())
+        arguments.push_back("-I" + written(repair.headers, folder.path).string());
     Run run(nvcc, std::move(arguments), said, std::ranges::any_of(options, [](const auto& one) {
                 return one.starts_with("-std=") || one.starts_with("--std=");
             }));
