@@ -314,7 +314,8 @@ private:
                 if (Range{begin, end}.holds(place_)) {
                     const Range inner = {at + 1, end - 1};
                     if (kind == Block::function) return function({begin, end}, inner);
-                    if (kind != Block::value && inner.holds(place_)) {
+                    const bool of_names = trimmed(code({begin, at})).starts_with("enum");
+                    if (kind != Block::value && inner.holds(place_) && !of_names) {
                         if (kind == Block::type && !class_) class_ = Range{begin, end};
                         return scope(inner);
                     }

@@ -393,9 +393,11 @@ public:
     // Nothing where there is too little to cut, and where levels disagree.
     std::optional<SimulationResult> result() {
         const double all = instructions(layout_);
-        const double wave = all * problem_.launch().concurrent_groups /
-                            std::accumulate(groups_.begin(), groups_.end(), 0.0);
-        if (wave < wave_too_long || all <= static_cast<double>(options_.exact)) return std::nullopt;
+        const double waves = count() / problem_.launch().concurrent_groups;
+        const double wave = all / waves;
+        if (wave < wave_too_long || waves < fewest_waves ||
+            all <= static_cast<double>(options_.exact))
+            return std::nullopt;
         cutter_.begin_with(first_wave / (wave * cutter_.fraction(0)));
         std::optional<double> before;
         for (int level = 0; cutter_.fraction(level + 1) <= largest_fraction; ++level) {
@@ -418,8 +420,13 @@ private:
     static constexpr double wave_too_long = 4e5;  // instructions of a core
     static constexpr double first_wave = 5e4;     // at level 0
     static constexpr double largest_fraction = 0.25;
-    static constexpr double small_group = 0.05;         // of the mean's instructions
+    static constexpr double small_group = 0.05;  // of the mean's instructions
+    static constexpr double counts = 0.25;       // share of the time
+    static constexpr double amplified = 3;       // of two levels' errors, by the line through them
+    static constexpr double last_wave = 0.06;    // error, of the time of a wave
     static constexpr std::int64_t least_of_launch = 4;  // iterations; its groups are many
+
+    double count() const { return std::accumulate(groups_.begin(), groups_.end(), 0.0); }
 
     // Of the mean core.
     double instructions(const sim::CoreLayout& layout) const {
@@ -430,14 +437,34 @@ private:
     // Whether all groups that count are cut about alike. Where one is long because of its loops and
     // others are not, another one of them may end last.
     bool all_are_cut(const sim::CoreLayout& cut, double fraction) const {
-        const double mean =
-            instructions(layout_) / std::accumulate(groups_.begin(), groups_.end(), 0.0);
+        const double mean = instructions(layout_) / count();
         for (std::size_t kind = 0; kind < groups_.size(); ++kind) {
             const auto before = static_cast<double>(layout_.kind_instructions[kind]);
             const auto now = static_cast<double>(cut.kind_instructions[kind]);
             if (now > 2 * fraction * before && now > small_group * mean * fraction) return false;
         }
         return true;
+    }
+
+    // Whether some subsystem is at work for the most of the run that would not be in the whole one:
+    // what is not cut decides.
+    bool other_limits(const sim::CoreLayout& cut, double fraction, std::int64_t ticks) const {
+        std::vector<double> now, before;
+        for (std::size_t kind = 0; kind < groups_.size(); ++kind) {
+            const std::vector<double> of_cut = sim::work_of_group(cut, kind);
+            const std::vector<double> of_whole = sim::work_of_group(layout_, kind);
+            now.resize(of_cut.size());
+            before.resize(of_cut.size());
+            for (std::size_t s = 0; s < now.size(); ++s) {
+                const double units = layout_.machine.unit_count_of(static_cast<int>(s));
+                now[s] += groups_[kind] * of_cut[s] / units;
+                before[s] += groups_[kind] * of_whole[s] / units;
+            }
+        }
+        for (std::size_t s = 0; s < now.size(); ++s)
+            if (now[s] > 2 * fraction * before[s] && now[s] > counts * static_cast<double>(ticks))
+                return true;
+        return false;
     }
 
     bool run(int level) {
@@ -448,7 +475,7 @@ private:
         last_ = sim::whole_run(cut, options_);
         simulated_ += last_.simulated;
         seen_ = {instructions(layout), last_.cycles};
-        return true;
+        return !other_limits(layout, fraction, last_.ticks);
     }
 
     SimulationResult extrapolated(double cycles, double spread, double instructions) const {
@@ -456,13 +483,16 @@ private:
         result.cycles = cycles;
         result.ticks = std::llround(cycles / last_.scale.to_cycles(1));
         result.issued = std::llround(instructions);
+        result.groups = std::llround(count());
         result.bounds = sim::bounds_of(layout_, groups_, result.ticks);
         result.simulated = simulated_;
         const double error = last_.estimate ? last_.estimate->error : 0;
+        const double waves = count() / problem_.launch().concurrent_groups;
+        // Two levels may agree by chance, and how the last groups meet changes with their length.
         result.estimate = EstimatedRun{
             .simulated_share =
                 static_cast<double>(simulated_) / (instructions * problem_.gpu().cores),
-            .error = error + std::max(safety * spread, steady)};  // two may agree by chance
+            .error = amplified * error + std::max({safety * spread, steady, last_wave / waves})};
         return result;
     }
 

@@ -94,6 +94,11 @@ TEST(FailingHostCode, NothingGoesThatAKernelMayUse) {
     }
 }
 
+TEST(FailingHostCode, AnEnumerationGoes) {
+    EXPECT_EQ(left_of("enum Mode { A, B = gone }; int n;", "gone", HostCode::functions),
+              std::string(25, ' ') + "; int n;\n");
+}
+
 // NVRTC's sources stand in literals of the host.
 TEST(FailingHostCode, DirectivesInLiteralsGo) {
     EXPECT_EQ(left_of("int a = gone(R\"(\n#define float double\n)\");", "gone", HostCode::functions)

@@ -192,6 +192,7 @@ private:
                 std::vector<bool>& all = before.emplace_back(next + 1);
                 for (const std::int32_t from : predecessors(next)) {
                     const auto direct = static_cast<std::size_t>(from);
+                    if (is_control(direct)) continue;
                     for (std::size_t i = 0; i <= direct; ++i)
                         if (i == direct || before[direct][i]) all[i] = true;
                 }
