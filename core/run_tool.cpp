@@ -34,19 +34,19 @@ WorkFolder::~WorkFolder() {
 }
 
 int run_tool(const fs::path& program, const std::vector<std::string>& arguments,
-             const fs::path& said) {
+             const fs::path& said, const fs::path& temporary) {
     std::vector<std::string> words = {program.string()};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    // nvcc leaves an empty file behind where a source does not compile.
-    std::string temporary = "TMPDIR=" + said.parent_path().string();
+    std::string variable = "TMPDIR=" + temporary.string();
     std::vector<char*> environment;
     for (char** one = environ; *one != nullptr; ++one)
-        if (!std::string_view(*one).starts_with("TMPDIR=")) environment.push_back(*one);
-    environment.push_back(temporary.data());
+        if (temporary.empty() || !std::string_view(*one).starts_with("TMPDIR="))
+            environment.push_back(*one);
+    if (!temporary.empty()) environment.push_back(variable.data());
     environment.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);

@@ -19,9 +19,10 @@ public:
     std::filesystem::path path;
 };
 
-// Its exit code, -1 where a signal ended it; what it says goes to the file `said`, whose
-// folder it has for temporary files. Throws DeviceError where it cannot be started.
+// Its exit code, -1 where a signal ended it; what it says goes to the file `said`. `temporary` is
+// its folder for temporary files, in place of this process's. Throws DeviceError where it cannot be
+// started.
 int run_tool(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-             const std::filesystem::path& said);
+             const std::filesystem::path& said, const std::filesystem::path& temporary = {});
 
 }  // namespace occupipe

@@ -23,7 +23,7 @@ TEST(RunTool, WhatTheToolLeavesBehindGoesWithTheFolder) {
     {
         const WorkFolder folder;
         const fs::path said = folder.path / "said.txt";
-        EXPECT_EQ(run_tool("/bin/sh", {"-c", "mktemp"}, said), 0);
+        EXPECT_EQ(run_tool("/bin/sh", {"-c", "mktemp"}, said, folder.path), 0);
         left = read_text_file(said);
         left = left.string().substr(0, left.string().find('\n'));
         EXPECT_TRUE(fs::exists(left));

@@ -115,7 +115,8 @@ private:
     bool attempt() {
         std::vector<std::string> all = arguments_;
         all.insert(all.end(), {"-x", "cu", text_.string()});
-        return run_tool(nvcc_.program, all, said_) == 0;
+        // It leaves an empty file behind where a source does not compile.
+        return run_tool(nvcc_.program, all, said_, said_.parent_path()) == 0;
     }
 
     const Nvcc& nvcc_;

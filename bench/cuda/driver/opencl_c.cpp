@@ -197,7 +197,7 @@ OpenClOutput compile_opencl(const fs::path& source, const std::string& architect
           std::string("-fno-dwarf-directory-asm"), "-I" + whole.parent_path().string(),
           whole.string()})
         arguments.push_back(one);
-    const int exit_code = run_tool(compiler.clang, arguments, said);
+    const int exit_code = run_tool(compiler.clang, arguments, said, said.parent_path());
     if (exit_code != 0) {
         std::string words = words_of(said);
         if (words.find("Producer: 'LLVM") != std::string::npos)

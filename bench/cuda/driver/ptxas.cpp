@@ -33,7 +33,7 @@ NvrtcOutput assemble_ptx(const std::string& ptx, const std::string& architecture
                                           "--output-file=" + code.string()};
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.push_back(text.string());
-    const int exit_code = run_tool(*program, arguments, said);
+    const int exit_code = run_tool(*program, arguments, said, folder.path);
     NvrtcOutput output;
     output.log = read_text_file(said);
     output.compiler = "ptxas";
