@@ -386,8 +386,7 @@ private:
                                     : "; without code for the host that is wrong: ") +
                     last;
         throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}{}", path_,
-                                     architecture_, said,
-                                     advice(misses_headers ? nvcc_said : stays_wrong_)));
+                                     architecture_, said, advice(nvcc_said)));
     }
 
     const std::string& path_;

@@ -329,14 +329,14 @@ private:
 
     void declaration(Range range) {
         range.begin = behind_access(range.begin, range.end);
-        if (is_for_device(code(range)) || is_specialised(code(class_.value_or(range))) ||
-            has_namesake(range))
-            return;
+        if (is_for_device(code(range)) || is_specialised(code(class_.value_or(range)))) return;
         // Nothing may change the layout of a class that a kernel may be given.
         if (class_ && is_data(code(range))) {
             if (runs_on_device(code(*class_))) return;
             range = *class_;
             range.begin = behind_access(range.begin, range.end);
+        } else if (has_namesake(range)) {
+            return;
         }
         // A class leaves its ';'.
         blank(range);
