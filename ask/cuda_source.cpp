@@ -221,9 +221,8 @@ private:
     }
 
     std::vector<std::string> missing_instances(const bench::NvrtcOutput& output) const {
-        std::vector<std::string> missing;
-        for (const std::string& one : kernels_)
-            if (is_instance(one) && !holds(output, one)) missing.push_back(one);
+        std::vector<std::string> missing = wanted_instances();
+        std::erase_if(missing, [&](const std::string& one) { return holds(output, one); });
         return missing;
     }
 

@@ -171,12 +171,12 @@ bool is_specialised(std::string_view head) {
     if (rest.starts_with("<") && trimmed(rest.substr(1)).starts_with(">")) return true;
     // Of a class: a name with arguments.
     const std::string_view declared = rest.substr(0, rest.find_first_of("{;:("));
-    for (const std::string_view word : {"struct", "class"})
-        for (std::size_t at = declared.rfind(word); at != declared.npos;) {
-            if (is_word(declared, at, word.size()) && declared.find('<', at) != declared.npos)
-                return declared.find('>', declared.find('<', at)) == trimmed(declared).size() - 1;
-            break;
-        }
+    for (const std::string_view word : {"struct", "class"}) {
+        const std::size_t at = declared.rfind(word);
+        if (at == declared.npos || !is_word(declared, at, word.size())) continue;
+        const std::size_t open = declared.find('<', at);
+        if (open != declared.npos) return declared.find('>', open) == trimmed(declared).size() - 1;
+    }
     return false;
 }
 
@@ -362,12 +362,17 @@ private:
     bool is_declared_for_device(std::string_view head) const {
         const std::string_view name = last_word(head.substr(0, head.find('(')));
         if (name.empty()) return false;
-        for (std::size_t at = code_.find(name); at != code_.npos; at = code_.find(name, at + 1)) {
-            if (!is_word(code_, at, name.size())) continue;
+        return any_word(name, [&](std::size_t at) {
             const std::size_t before = code_.find_last_of(";{}", at);
-            const std::size_t begin = before == code_.npos ? 0 : before + 1;
-            if (runs_on_device(code({begin, at}))) return true;
-        }
+            return runs_on_device(code({before == code_.npos ? 0 : before + 1, at}));
+        });
+    }
+
+    // Whether one of the places where the word stands is such a one.
+    template <typename Is>
+    bool any_word(std::string_view word, const Is& is) const {
+        for (std::size_t at = code_.find(word); at != code_.npos; at = code_.find(word, at + 1))
+            if (is_word(code_, at, word.size()) && is(at)) return true;
         return false;
     }
 
@@ -379,16 +384,14 @@ private:
         const std::string_view name = last_word(head);
         const bool of_braces = head.size() < all.size() && all[head.size()] == '{';
         if (name.empty() || of_braces || head.find('(') != head.npos) return false;
-        for (std::size_t at = code_.find(name); at != code_.npos; at = code_.find(name, at + 1)) {
-            if (range.holds(at) || at == 0 || !is_word(code_, at, name.size())) continue;
+        return any_word(name, [&](std::size_t at) {
+            if (range.holds(at) || at == 0) return false;
             const std::size_t before = code_.find_last_not_of(blanks, at - 1);
             const std::size_t behind = code_.find_first_not_of(blanks, at + name.size());
-            if (before == code_.npos || behind == code_.npos) continue;
-            if ((is_letter(code_[before]) || is_one_of(code_[before], ">*&")) &&
-                is_one_of(code_[behind], "=;{["))
-                return true;
-        }
-        return false;
+            return before != code_.npos && behind != code_.npos &&
+                   (is_letter(code_[before]) || is_one_of(code_[before], ">*&")) &&
+                   is_one_of(code_[behind], "=;{[");
+        });
     }
 
     // Whether the place is in a statement of its own.

@@ -449,20 +449,11 @@ private:
     // Whether some subsystem is at work for the most of the run that would not be in the whole one:
     // what is not cut decides.
     bool other_limits(const sim::CoreLayout& cut, double fraction, std::int64_t ticks) const {
-        std::vector<double> now, before;
-        for (std::size_t kind = 0; kind < groups_.size(); ++kind) {
-            const std::vector<double> of_cut = sim::work_of_group(cut, kind);
-            const std::vector<double> of_whole = sim::work_of_group(layout_, kind);
-            now.resize(of_cut.size());
-            before.resize(of_cut.size());
-            for (std::size_t s = 0; s < now.size(); ++s) {
-                const double units = layout_.machine.unit_count_of(static_cast<int>(s));
-                now[s] += groups_[kind] * of_cut[s] / units;
-                before[s] += groups_[kind] * of_whole[s] / units;
-            }
-        }
-        for (std::size_t s = 0; s < now.size(); ++s)
-            if (now[s] > 2 * fraction * before[s] && now[s] > counts * static_cast<double>(ticks))
+        const std::vector<Bound> now = sim::bounds_of(cut, groups_, ticks);
+        const std::vector<Bound> whole_in_it = sim::bounds_of(layout_, groups_, ticks);
+        for (std::size_t s = 0; s < layout_.machine.subsystems.size(); ++s)
+            if (now[s].utilisation > 2 * fraction * whole_in_it[s].utilisation &&
+                now[s].utilisation > counts)
                 return true;
         return false;
     }
