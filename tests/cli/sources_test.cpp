@@ -60,6 +60,20 @@ void expect_sums(const ProgramRun& run) {
     EXPECT_THAT(run.out, HasSubstr("128 128 128 128"));
 }
 
+// The instance that the file makes, and one that it does not.
+void scales_by_three(const std::string& path, const Words& launch,
+                     const ::testing::Matcher<std::string>& said) {
+    for (const auto& [kernel, arguments] : {std::pair("scale", "a=f32[32]:ones f32:3"),
+                                            std::pair("scale<double>", "a=f64[32]:ones f64:3")}) {
+        Words words = launch;
+        words.insert(words.end(), {"--kernel", kernel, "--args", arguments});
+        const ProgramRun run = execute(path, words);
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_THAT(run.out, HasSubstr("from 3 to 3, mean 3"));
+        EXPECT_THAT(run.err, said);
+    }
+}
+
 bool has_nvcc() {
     // The program says so where it is asked for what only nvcc compiles.
     const test::TemporaryFolder folder;
@@ -346,16 +360,8 @@ struct Table { std::map<int, float> values; float at(int i) { return values[i]; 
 Table table;
 int main() { scale<float><<<1, 32>>>(nullptr, table.at(1)); std::cout << "done\n"; }
 )");
-    const Words launch = {"--arch", "sm_75", "--grid", "1", "--block", "32"};
-    for (const auto& [kernel, arguments] : {std::pair("scale", "a=f32[32]:ones f32:3"),
-                                            std::pair("scale<double>", "a=f64[32]:ones f64:3")}) {
-        Words words = launch;
-        words.insert(words.end(), {"--kernel", kernel, "--args", arguments});
-        const ProgramRun run = execute(path, words);
-        EXPECT_EQ(run.exit_code, 0) << run.err;
-        EXPECT_THAT(run.out, HasSubstr("from 3 to 3, mean 3"));
-        EXPECT_THAT(run.err, HasSubstr("whole.cu: compiled by nvcc "));
-    }
+    scales_by_three(path, {"--arch", "sm_75", "--grid", "1", "--block", "32"},
+                    HasSubstr("whole.cu: compiled by nvcc "));
 }
 
 TEST_F(SourcesCompiled, HostCodeThatDoesNotCompileIsLeftOut) {
@@ -378,17 +384,9 @@ int main() {
 )");
     written("own.h", "#pragma once\ninline int own() { return no::such_function(); }\n");
     const Words launch = {"--arch", "sm_80", "--grid", "1", "--block", "32"};
-    for (const auto& [kernel, arguments] : {std::pair("scale", "a=f32[32]:ones f32:3"),
-                                            std::pair("scale<double>", "a=f64[32]:ones f64:3")}) {
-        Words words = launch;
-        words.insert(words.end(), {"--kernel", kernel, "--args", arguments});
-        const ProgramRun run = execute(path, words);
-        EXPECT_EQ(run.exit_code, 0) << run.err;
-        EXPECT_THAT(run.out, HasSubstr("from 3 to 3, mean 3"));
-        EXPECT_THAT(run.err,
+    scales_by_three(path, launch,
                     AllOf(HasSubstr("code for the host that does not compile is left out: "),
                           HasSubstr("taken to be empty: no/such_header.h")));
-    }
     const std::string gone = written(
         "gone.cu", "gone<float> table;\n__global__ void k(float* a) { a[0] = fetch(table); }\n");
     EXPECT_THAT(execute(gone, launch).err,
