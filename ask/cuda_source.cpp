@@ -221,8 +221,9 @@ private:
     }
 
     std::vector<std::string> missing_instances(const bench::NvrtcOutput& output) const {
-        std::vector<std::string> missing = wanted_instances();
-        std::erase_if(missing, [&](const std::string& one) { return holds(output, one); });
+        std::vector<std::string> missing;
+        for (const std::string& one : kernels_)
+            if (is_instance(one) && !holds(output, one)) missing.push_back(one);
         return missing;
     }
 
@@ -275,12 +276,45 @@ private:
         return output;
     }
 
-    bench::NvrtcOutput with_nvcc(const bench::Nvcc& nvcc) {
+    // Where nvcc does not take the source: without the code for the host that does not compile, and
+    // with empty files for headers that are not here. Nothing: it takes none of that either.
+    std::optional<CompiledSource> with_nvcc(const bench::Nvcc& nvcc) {
+        constexpr int most_rounds = 12, of_statements = 4;
+        // What the headers of others bring along; NVRTC has it before all source.
+        constexpr const char* basics =
+            "#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n";
+        std::vector<std::string> instances;
         while (true) {
+            for (bench::Header& one : empty_) one.text = basics;
+            int round = 0;
+            std::string whole_said;
+            const auto next = [&](const std::string& text, const std::string& said) {
+                if (++round > most_rounds) return std::optional<std::string>();
+                if (round == 1) whole_said = said;
+                return without_failing_host_code(
+                    text, said,
+                    round <= of_statements ? HostCode::statements : HostCode::functions);
+            };
             try {
-                return bench::compile_nvcc(nvcc, path_, architecture_, all_options(), {});
+                bench::NvrtcOutput output =
+                    bench::compile_nvcc(nvcc, path_, architecture_, all_options(), instances,
+                                        {.headers = empty_, .next_text = next});
+                if (instances.empty()) {
+                    instances = missing_instances(output);
+                    if (!instances.empty()) continue;
+                }
+                const std::string compiler = output.compiler;
+                return CompiledSource{
+                    std::move(output),
+                    note(compiler, (round == 0 ? ""
+                                               : "; code for the host that does not compile is "
+                                                 "left out: " +
+                                                     first_error(whole_said)) +
+                                       words_of_empty_headers())};
             } catch (const bench::CompileError& error) {
-                if (!found_header(error.what(), false)) throw;
+                stays_wrong_ = error.what();
+                if (empty_.empty()) nvcc_said_ = round == 0 ? stays_wrong_ : whole_said;
+                if (!found_header(error.what(), true)) return std::nullopt;
             }
         }
     }
@@ -298,53 +332,6 @@ private:
                                    "; code for the host is left out" + words_of_empty_headers())};
     }
 
-    // Where nvcc `said` what is wrong: without the code for the host that does not compile.
-    std::optional<CompiledSource> without_host_errors(const bench::Nvcc& nvcc,
-                                                      const std::string& nvcc_said) {
-        constexpr int most_rounds = 12, of_statements = 4;
-        // What the headers of others bring along; NVRTC has it before all source.
-        constexpr const char* basics =
-            "#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n";
-        const std::vector<std::string> instances = wanted_instances();
-        found_header(nvcc_said, true);
-        while (true) {
-            for (bench::Header& one : empty_) one.text = basics;
-            int round = 0;
-            std::string first;
-            const auto next = [&](const std::string& text, const std::string& said) {
-                if (++round > most_rounds) return std::optional<std::string>();
-                if (round == 1) first = first_error(said);
-                return without_failing_host_code(
-                    text, said,
-                    round <= of_statements ? HostCode::statements : HostCode::functions);
-            };
-            try {
-                bench::NvrtcOutput output =
-                    bench::compile_nvcc(nvcc, path_, architecture_, all_options(), instances,
-                                        {.headers = empty_, .next_text = next});
-                const std::string compiler = output.compiler;
-                return CompiledSource{
-                    std::move(output),
-                    note(compiler,
-                         (first.empty()
-                              ? ""
-                              : "; code for the host that does not compile is left out: " + first) +
-                             words_of_empty_headers())};
-            } catch (const bench::CompileError& error) {
-                if (found_header(error.what(), true)) continue;
-                stays_wrong_ = error.what();
-                return std::nullopt;
-            }
-        }
-    }
-
-    std::vector<std::string> wanted_instances() const {
-        std::vector<std::string> wanted;
-        for (const std::string& one : kernels_)
-            if (is_instance(one)) wanted.push_back(one);
-        return wanted;
-    }
-
     std::string words_of_empty_headers() const {
         std::string names;
         for (const bench::Header& one : empty_) names += (names.empty() ? "" : ", ") + one.name;
@@ -353,17 +340,9 @@ private:
     }
 
     CompiledSource by_nvcc() {
-        std::string nvcc_said;
-        std::optional<bench::Nvcc> nvcc;
         try {
-            nvcc = bench::find_nvcc(bench::Surroundings::of_this_process());
-            bench::NvrtcOutput output = with_nvcc(*nvcc);
-            if (const auto missing = missing_instances(output); !missing.empty())
-                output = bench::compile_nvcc(*nvcc, path_, architecture_, all_options(), missing);
-            const std::string compiler = output.compiler;
-            return {std::move(output), note(compiler, "")};
-        } catch (const bench::CompileError& error) {
-            nvcc_said = error.what();
+            const bench::Nvcc nvcc = bench::find_nvcc(bench::Surroundings::of_this_process());
+            if (auto made = with_nvcc(nvcc)) return std::move(*made);
         } catch (const DeviceError& error) {
             if (rest_) return std::move(*rest_);
             if (!no_nvrtc_.empty()) throw DeviceError(no_nvrtc_);
@@ -374,18 +353,17 @@ private:
                             path_, architecture_, first_error(nvrtc_said_), error.what(),
                             bench::how_to_get_nvcc));
         }
-        if (auto made = without_host_errors(*nvcc, nvcc_said)) return std::move(*made);
         const bool misses_headers = !empty_.empty();
         if (rest_) return std::move(*rest_);
         if (auto made = with_empty_headers()) return std::move(*made);
-        std::string said = first_error(nvcc_said);
+        std::string said = first_error(nvcc_said_);
         const std::string last = first_error(stays_wrong_);
         if (!stays_wrong_.empty() && last != said)
             said += (misses_headers ? "; with an empty file in its place: "
                                     : "; without code for the host that is wrong: ") +
                     last;
         throw InputError(fmt::format("{}: does not compile for {}: nvcc: {}{}", path_,
-                                     architecture_, said, advice(nvcc_said)));
+                                     architecture_, said, advice(nvcc_said_)));
     }
 
     const std::string& path_;
@@ -398,6 +376,7 @@ private:
     std::vector<bench::Header> empty_;
     std::vector<SourceKernel> defined_;
     std::string no_nvrtc_, nvrtc_said_;
+    std::string nvcc_said_;               // of the source as it is
     std::string stays_wrong_;             // without the code for the host that is wrong, too
     std::optional<CompiledSource> rest_;  // compiles, but may lack what host code instantiates
 };
