@@ -400,8 +400,11 @@ public:
             return std::nullopt;
         cutter_.begin_with(first_wave / (wave * cutter_.fraction(0)));
         std::optional<double> before;
-        for (int level = 0; cutter_.fraction(level + 1) <= largest_fraction; ++level) {
-            if (level == 0 && !run(0)) return std::nullopt;
+        int first = 0;
+        while (cutter_.fraction(first) < largest_fraction && !all_are_cut(layout_at(first), first))
+            ++first;
+        for (int level = first; cutter_.fraction(level + 1) <= largest_fraction; ++level) {
+            if (level == first && !run(level)) return std::nullopt;
             const RunPoint few = seen_;
             if (!run(level + 1)) return std::nullopt;
             const double cycles = at(few.work, few.time, seen_.work, seen_.time, all);
@@ -419,7 +422,7 @@ public:
 private:
     static constexpr double wave_too_long = 4e5;  // instructions of a core
     static constexpr double first_wave = 5e4;     // at level 0
-    static constexpr double largest_fraction = 0.25;
+    static constexpr double largest_fraction = 0.5;
     static constexpr double small_group = 0.05;  // of the mean's instructions
     static constexpr double counts = 0.25;       // share of the time
     static constexpr double amplified = 3;       // of two levels' errors, by the line through them
@@ -434,9 +437,17 @@ private:
                                   0.0);
     }
 
+    Problem problem_at(int level) const {
+        return problem_.with_counts(cutter_.cut(cutter_.fraction(level)));
+    }
+    sim::CoreLayout layout_at(int level) const {
+        return sim::build_layout(problem_at(level), options_);
+    }
+
     // Whether all groups that count are cut about alike. Where one is long because of its loops and
     // others are not, another one of them may end last.
-    bool all_are_cut(const sim::CoreLayout& cut, double fraction) const {
+    bool all_are_cut(const sim::CoreLayout& cut, int level) const {
+        const double fraction = cutter_.fraction(level);
         const double mean = instructions(layout_) / count();
         for (std::size_t kind = 0; kind < groups_.size(); ++kind) {
             const auto before = static_cast<double>(layout_.kind_instructions[kind]);
@@ -459,14 +470,13 @@ private:
     }
 
     bool run(int level) {
-        const double fraction = cutter_.fraction(level);
-        const Problem cut = problem_.with_counts(cutter_.cut(fraction));
+        const Problem cut = problem_at(level);
         const sim::CoreLayout layout = sim::build_layout(cut, options_);
-        if (!all_are_cut(layout, fraction)) return false;
+        if (!all_are_cut(layout, level)) return false;
         last_ = sim::whole_run(cut, options_);
         simulated_ += last_.simulated;
         seen_ = {instructions(layout), last_.cycles};
-        return !other_limits(layout, fraction, last_.ticks);
+        return !other_limits(layout, cutter_.fraction(level), last_.ticks);
     }
 
     SimulationResult extrapolated(double cycles, double spread, double instructions) const {

@@ -33,9 +33,8 @@ struct Cohort {
     bool ended = false;               // it has no group left
 };
 
-// Groups in the middle of a launch that were not simulated.
+// Of groups in the middle of a launch that were not simulated.
 struct Skipped {
-    std::int64_t groups = 0;
     double work = 0;   // warp-instructions
     double time = 0;   // [ticks]
     double error = 0;  // of the launch's time, relative
@@ -77,7 +76,7 @@ public:
         LaunchRun result{.last_core = result_of(layout_, *last->engine),
                          .kinds_of_last = last->kinds};
         result.last_core.simulated = simulated_;
-        if (skipped_) add_skipped(result.last_core);
+        if (skipped_.work > 0) add_skipped(result.last_core);
         return result;
     }
 
@@ -125,7 +124,7 @@ private:
         }
     }
 
-    bool looks_on() const { return options_.estimate && !never_skip_ && !skipped_; }
+    bool looks_on() const { return options_.estimate && !never_skip_; }
 
     // Instructions of so many groups, by kind.
     double instructions_of(const std::vector<double>& counts) const {
@@ -176,48 +175,68 @@ private:
         return differ;
     }
 
-    // Where the cores have come to a steady rate, all but the last waves of the groups that are
-    // left are taken to run at it.
+    // Where the cores have come to a steady rate, groups like those before are taken to run at it:
+    // all but the last waves, or those up to others.
     void skip_middle() {
-        next_look_ += options_.exact / 2;
+        next_look_ = simulated_ + options_.exact / 2;
         const std::int64_t wave = std::int64_t{layout_.slots} * cores_;
-        const std::int64_t end = count_ - waves_at_the_end * wave;
-        if (!differ_ && end > next_) differ_ = difference_of_kinds();
-        never_skip_ = !differ_ || end <= next_;
+        const std::int64_t last = count_ - waves_at_the_end * wave;
+        if (!differ_ && last > next_) differ_ = difference_of_kinds();
+        never_skip_ = !differ_ || last <= next_;
         if (never_skip_) return;
-        const std::vector<double> before = groups_.kind_counts(0, next_);
-        const std::vector<double> skipped = groups_.kind_counts(next_, end);
-        const double done = instructions_of(before), work = instructions_of(skipped);
-        const auto rate =
-            steady_rate(points_, done * static_cast<double>(wave) / static_cast<double>(next_));
+        const std::vector<double> before = groups_.kind_counts(like_from_, next_);
+        const double done = instructions_of(before);
+        const auto rate = steady_rate(
+            points_, done * static_cast<double>(wave) / static_cast<double>(next_ - like_from_));
         if (!rate) return;
-        double unlike = 0;  // share of instructions of other kinds than before
-        for (std::size_t kind = 0; kind < before.size(); ++kind)
-            unlike += std::max(0.0, static_cast<double>(layout_.kind_instructions[kind]) *
-                                        (skipped[kind] / work - before[kind] / done));
-        const double error =
-            (rate->standard_error / rate->time_each + unlike * *differ_) * work / instructions_;
-        if (!(error <= steady_enough)) return;
-        skipped_ = {.groups = end - std::exchange(next_, end),
-                    .work = work,
-                    .time = work * rate->time_each,
-                    .error = error};
+        const double uncertain = rate->standard_error / rate->time_each;
+        const auto skipped_until = [&](std::int64_t end) {
+            const std::vector<double> skipped = groups_.kind_counts(next_, end);
+            const double work = instructions_of(skipped);
+            double unlike = 0;  // instructions of other kinds than before
+            for (std::size_t kind = 0; kind < before.size(); ++kind)
+                unlike += std::max(0.0, static_cast<double>(layout_.kind_instructions[kind]) *
+                                            (skipped[kind] - before[kind] * work / done));
+            return Skipped{.work = work,
+                           .time = work * rate->time_each,
+                           .error = (work * uncertain + unlike * *differ_) / instructions_};
+        };
+        const double left = steady_enough - skipped_.error;
+        const Skipped all = skipped_until(last);
+        std::int64_t end = last;
+        if (all.error > left) {
+            // Up to where others begin, for which a part of the error is left.
+            if (all.work * uncertain / instructions_ > left / 2) return;
+            end = next_;
+            for (std::int64_t too_far = last; too_far - end > wave;) {
+                const std::int64_t middle = end + (too_far - end) / 2;
+                (skipped_until(middle).error <= left / 2 ? end : too_far) = middle;
+            }
+            if (end == next_) return;
+        }
+        const Skipped more = skipped_until(end);
+        skipped_.work += more.work;
+        skipped_.time += more.time;
+        skipped_.error += more.error;
+        next_ = like_from_ = end;
+        points_.clear();
+        began_ = {issued_, mean_time_};
     }
 
     void add_skipped(SimulationResult& result) const {
         // How much later the core ends than others is chance.
         const double uneven = (static_cast<double>(result.ticks) - mean_time_) /
-                              (static_cast<double>(result.ticks) + skipped_->time);
-        result.ticks += std::llround(skipped_->time);
+                              (static_cast<double>(result.ticks) + skipped_.time);
+        result.ticks += std::llround(skipped_.time);
         result.cycles = layout_.machine.scale.to_cycles(result.ticks);
-        result.issued += std::llround(skipped_->work / cores_);
-        result.groups += skipped_->groups / cores_;
+        result.issued = std::llround(instructions_ / cores_);
+        result.groups = std::llround(static_cast<double>(count_) / cores_);
         std::vector<double> groups = groups_.kind_counts(0, count_);
         for (double& one : groups) one /= cores_;
         result.bounds = bounds_of(layout_, groups, result.ticks);
         result.estimate =
             EstimatedRun{.simulated_share = static_cast<double>(simulated_) / instructions_,
-                         .error = safety * skipped_->error + uneven + order_of_groups};
+                         .error = safety * skipped_.error + uneven + order_of_groups};
     }
 
     static void start(Cohort& cohort, const std::vector<std::int32_t>& kinds) {
@@ -251,7 +270,7 @@ private:
         if (!looks_on() || simulated_ < next_point_) return;
         constexpr int points_before_look = 4096;
         next_point_ = simulated_ + options_.exact / points_before_look;
-        points_.push_back({issued_, mean_time_});
+        points_.push_back({issued_ - began_.work, mean_time_ - began_.time});
     }
 
     static bool later(const Cohort& a, const Cohort& b) {
@@ -302,13 +321,15 @@ private:
     double issued_ = 0;        // by all cores
     double instructions_ = 0;  // of the launch
     // For an estimate.
-    std::vector<RunPoint> points_;
+    std::int64_t like_from_ = 0;    // group: since it, none was skipped
+    RunPoint began_;                // there
+    std::vector<RunPoint> points_;  // since then
     std::optional<double> differ_;  // difference_of_kinds()
     bool never_skip_ = false;
     double mean_time_ = 0;  // to which cores have come [ticks]
     std::int64_t next_look_;
     std::int64_t next_point_ = 0;
-    std::optional<Skipped> skipped_;
+    Skipped skipped_;
 };
 
 }  // namespace

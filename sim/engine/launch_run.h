@@ -18,10 +18,10 @@ struct LaunchRun {
 
 // `layout` without groups, as build_layout() makes it. A core that has free slots takes the next
 // groups of the launch; where several have, one group each in turn, the first core first. Cores
-// that were given the same groups are simulated once. With options.estimate, groups in the middle
-// are skipped once the cores have come to a steady rate: the result's bounds are then those of
-// the mean core, and kinds_of_last lacks them. Throws LimitReached after options.max_simulated, and
-// what options.checkpoint throws.
+// that were given the same groups are simulated once. With options.estimate, groups are
+// skipped where the cores have come to a steady rate, in each part of the launch that has its own:
+// the result's bounds are then those of the mean core, and kinds_of_last lacks them. Throws
+// LimitReached after options.max_simulated, and what options.checkpoint throws.
 LaunchRun run_launch(const CoreLayout& layout, const LaunchGroups& groups, std::int64_t count,
                      int cores, const SimulationOptions& options);
 

@@ -139,6 +139,30 @@ TEST(Estimate, CoversGroupsUnlikeTheFirst) {
     }
 }
 
+// The rate of each part of a launch is found in its own groups.
+TEST(Estimate, SkipsInEachPartOfALaunch) {
+    GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 4, 90, "mem"}});
+    profile.cores = 6;
+    Kernel kernel{.name = "parts"};
+    for (const std::string op : {"add", "ld"})
+        kernel.warps.push_back(
+            {.share = 0.5, .instructions = {repeat(20, {instruction("a", op, {"a@-1"})})}});
+    kernel.groups.emplace();
+    kernel.groups->kinds = {{0}, {1}};
+    kernel.groups->order = {{0, 30'000}, {1, 20'000}};
+    kernel.launch = Launch{1, 5, 50'000};
+    const Problem problem(profile, kernel, *kernel.launch);
+    const SimulationResult full =
+        simulate(problem, {.order = Order::in_order, .detect_periods = false});
+    const SimulationResult guess = simulate(problem, {.order = Order::in_order,
+                                                      .detect_periods = false,
+                                                      .estimate = true,
+                                                      .exact = full.simulated / 20});
+    ASSERT_TRUE(guess.estimate);
+    EXPECT_LT(guess.simulated, full.simulated / 4);
+    EXPECT_NEAR(guess.cycles, full.cycles, guess.estimate->error * full.cycles);
+}
+
 // Two kinds of groups with long loops, in an order that no rate can be steady in: the loops are
 // cut.
 TEST(Estimate, CutsLongLoopsOfGroupsThatDiffer) {
