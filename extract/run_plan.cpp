@@ -73,6 +73,8 @@ void add(isa::Execution& sum, const isa::Execution& one) {
     sum.lane_instructions += one.lane_instructions;
     sum.branches += one.branches;
     sum.divergent_branches += one.divergent_branches;
+    sum.read = isa::united(sum.read, one.read);
+    sum.written = isa::united(sum.written, one.written);
     sum.printed += one.printed;
     sum.in_order = sum.in_order || one.in_order;
 }

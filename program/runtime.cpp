@@ -152,6 +152,7 @@ void Runtime::remove_module(Module* module) {
         return true;
     });
     std::erase_if(variables_, [&](const auto& one) { return one.second.module == module; });
+    effects_.forget();
     modules_.erase(module);  // its variables stay in memory, as launches of others may use them
 }
 
@@ -286,6 +287,7 @@ void* Runtime::register_host(void* begin, std::size_t size) {
 void Runtime::unmap(const Allocation& one) {
     const isa::GlobalMemory::Buffer* const buffer = memory_.find(one.address, one.size);
     if (buffer != nullptr) {
+        effects_.changed(buffer->address);
         if (shadow_) shadow_->remove(*buffer);
         memory_.remove(*buffer);
     }
@@ -447,14 +449,21 @@ std::string Runtime::without_addresses(std::span<const std::byte> parameters) co
     return text;
 }
 
+void Runtime::changed_at(std::uint64_t address) {
+    const isa::GlobalMemory::Buffer* const buffer = memory_.find(address, 1);
+    if (buffer != nullptr) effects_.changed(buffer->address);
+}
+
 void Runtime::written(const void* to, std::size_t size) {
     touched_by_copy(to, size);
+    changed_at(reinterpret_cast<std::uint64_t>(to));
     if (shadow_) shadow_->set_written(reinterpret_cast<std::uint64_t>(to), size);
 }
 
 void Runtime::copied_bytes(const void* to, const void* from, std::size_t size) {
     touched_by_copy(from, size);
     touched_by_copy(to, size);
+    changed_at(reinterpret_cast<std::uint64_t>(to));
     if (!shadow_) return;
     shadow_->copied(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from),
                     size);
@@ -552,10 +561,12 @@ void Runtime::reset() {
     for (const auto& [address, one] : allocations_) unmap(one);
     allocations_.clear();
     history_ = {};
+    effects_.forget();
     for (auto& [shape, known] : known_) known.touched.clear();
     streams_.clear();
     events_.clear();
     sticky_ = CudaError::success;
+    for (const auto& [host, function] : functions_) function->kernel = nullptr;
     for (const auto& [handle, module] : modules_) {
         module->loaded.reset();
         module->managed_placed = false;

@@ -25,6 +25,7 @@
 #include "program/cuda_error.h"
 #include "program/device_facts.h"
 #include "program/device_history.h"
+#include "program/effects.h"
 #include "program/fat_binary.h"
 #include "program/journal.h"
 #include "program/settings.h"
@@ -189,6 +190,7 @@ private:
     std::string freed_before(std::uint64_t address) const;
     void unmap(const Allocation& allocation);
     void touched_by_copy(const void* to, std::size_t size);
+    void changed_at(std::uint64_t address);
     // Once.
     void note(const std::string& text);
     // What of a launch's memory takes longer on a GPU than predictions say.
@@ -217,6 +219,7 @@ private:
     isa::GlobalMemory memory_;
     std::optional<extract::ShadowMemory> shadow_;  // where Settings::check asks for it
     DeviceHistory history_;
+    Effects effects_;
     std::map<const void*, std::unique_ptr<Module>> modules_;
     std::map<const void*, std::unique_ptr<Function>> functions_;  // by host address
     std::set<const void*> handles_;                               // Function*

@@ -180,6 +180,7 @@ std::string Runtime::text_of(const isa::ExecutionError& error, const isa::Kernel
 // Errors of kernels are told by later calls, as their launches are asynchronous.
 void Runtime::fail(CudaError error, const std::string& text) {
     sticky_ = error;
+    effects_.forget();
     const char* const name = find_error(static_cast<int>(error))->name;
     tell(fmt::format("{}: {}", name, text));
     journal().error(name, text.substr(0, text.find('\n')));
@@ -244,10 +245,13 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     const double began = real_seconds();
     KnownShape& known = known_[shape];
     isa::Execution execution;
+    bool is_executed = true;
     std::optional<double> seconds;
     std::vector<TouchedRange> touched = ranges_with(known, parameters);
     const double cached = cached_share(touched);
     const std::string arguments = without_addresses(parameters);
+    Effects::Launch same{
+        .kernel = &kernel, .shape = shape, .parameters = {parameters.begin(), parameters.end()}};
     if (known.next_is_predicted || !known.knows(cached, arguments) || settings_.every_launch) {
         journal.begin(shape);
         launch.earlier = [&](std::uint64_t line) {
@@ -269,14 +273,22 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
              .cached = cached_share(touched),
              .arguments = arguments});
     } else {
-        execution = isa::execute(*launch.module, kernel, launch.shape, parameters, launch.options,
-                                 launch.observer);
+        // What is looked for in a launch is found again.
+        const bool looked_at = check || settings_.on_error == OnError::report;
+        const auto again = looked_at ? std::nullopt : effects_.repeated(same);
+        is_executed = !again;
+        if (again)
+            execution.warp_instructions = *again;
+        else
+            execution = isa::execute(*launch.module, kernel, launch.shape, parameters,
+                                     launch.options, launch.observer);
         const KnownLaunch& like = known.nearest(execution.warp_instructions, cached, arguments);
         seconds = like.seconds;
         journal.repeated(like.number, execution.warp_instructions, seconds_since(began));
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
                                   !alike(like.warp_instructions, execution.warp_instructions);
     }
+    if (is_executed) effects_.executed(std::move(same), execution, memory_);
     for (const TouchedRange& one : touched) {
         if (one.kind != MemoryKind::device) continue;
         // Which part it is of one that is far larger is not known: that stays where it was.

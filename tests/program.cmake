@@ -2,7 +2,7 @@
 # A host program whose fat binary is a stored one, linked as nvcc -cudart shared links.
 add_executable(program_host program/host_program.cpp)
 target_link_libraries(program_host PRIVATE occupipe_cudart_13 Threads::Threads)
-occupipe_test(program_parts_test KIND unit ONE_PROCESS TIMEOUT 600 LINK occupipe::program GTest::gmock SOURCES program/parts_test.cpp program/device_history_test.cpp)
+occupipe_test(program_parts_test KIND unit ONE_PROCESS TIMEOUT 600 LINK occupipe::program GTest::gmock SOURCES program/parts_test.cpp program/device_history_test.cpp program/effects_test.cpp)
 target_compile_definitions(program_parts_test PRIVATE OCCUPIPE_HOST_PROGRAM="$<TARGET_FILE:program_host>")
 add_dependencies(program_parts_test program_host)
 occupipe_test(program_report_test KIND unit ONE_PROCESS LINK occupipe::report nlohmann_json::nlohmann_json GTest::gmock SOURCES report/program_launches_test.cpp)

@@ -111,7 +111,9 @@ std::byte* place_of(const Warp& warp, int lane, const Attempt& attempt, std::uin
     const Launch& launch = *warp.launch;
     if (attempt.space == Space::global) {
         const GlobalMemory::Buffer* const buffer = launch.memory->find(address, attempt.bytes);
-        return buffer == nullptr ? nullptr : buffer->data + (address - buffer->address);
+        if (buffer == nullptr) return nullptr;
+        warp.group->turn_to(*buffer, attempt.kind);
+        return buffer->data + (address - buffer->address);
     }
     if (attempt.space == Space::shared) {
         const bool within =

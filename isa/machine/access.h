@@ -91,7 +91,7 @@ OCCUPIPE_INLINE void translate(Warp& warp, const Step& step, Mask active, const 
         }
     }
     if (attempt.space == Space::global) {
-        const GlobalMemory::Buffer* buffer = group.recent;
+        const GlobalMemory::Buffer* buffer = group.recent[static_cast<std::size_t>(attempt.kind)];
         if (!buffer || buffer->size < attempt.bytes ||
             !all_within(addresses, buffer->address, buffer->size - attempt.bytes)) {
             buffer = warp.launch->memory->find(addresses[0], attempt.bytes);
@@ -99,7 +99,7 @@ OCCUPIPE_INLINE void translate(Warp& warp, const Step& step, Mask active, const 
                 translate_by_lane(warp, step, active, attempt, addresses);
                 return;
             }
-            group.recent = buffer;
+            group.turn_to(*buffer, attempt.kind);
         }
         const std::uint64_t shift = reinterpret_cast<std::uint64_t>(buffer->data) - buffer->address;
         each_lane([&](int i) { addresses[i] += shift; });

@@ -355,6 +355,8 @@ void add_up(Execution& result, const std::vector<std::unique_ptr<Worker>>& worke
         for (const Group& group : worker->groups()) {
             result.branches += group.branches;
             result.divergent_branches += group.divergent_branches;
+            result.read = united(result.read, group.read);
+            result.written = united(result.written, group.written);
             for (std::size_t i = 0; i < std::min(result.counts.size(), group.counts.size()); ++i) {
                 result.counts[i].warps += group.counts[i].warps;
                 result.counts[i].lanes += group.counts[i].lanes;
@@ -400,6 +402,9 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     }
     if (shared.error) std::rethrow_exception(shared.error);
     add_up(result, workers);
+    // Instructions have constants as operands, too.
+    if (const std::uint64_t bank_3 = module.bank_3_address(); bank_3 != 0)
+        result.read = united(result.read, {bank_3});
     for (const auto& [group, text] : shared.printed) result.printed += text;
     if (result.printed.size() >= most_printed_bytes) {
         result.printed.resize(most_printed_bytes);

@@ -4,12 +4,30 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "isa/decode.h"
 #include "isa/machine/launch.h"
 
 namespace occupipe::isa {
+
+std::vector<std::uint64_t> united(const std::vector<std::uint64_t>& one,
+                                  const std::vector<std::uint64_t>& other) {
+    std::vector<std::uint64_t> both;
+    std::ranges::set_union(one, other, std::back_inserter(both));
+    return both;
+}
+
+void Group::turn_to(const GlobalMemory::Buffer& buffer, AccessKind kind) {
+    recent[static_cast<std::size_t>(kind)] = &buffer;
+    const auto keep = [&](std::vector<std::uint64_t>& of) {
+        const auto at = std::ranges::lower_bound(of, buffer.address);
+        if (at == of.end() || *at != buffer.address) of.insert(at, buffer.address);
+    };
+    if (kind != AccessKind::store) keep(read);
+    if (kind == AccessKind::store || kind == AccessKind::atomic) keep(written);
+}
 
 void Group::begin(const Launch& of, std::uint64_t number) {
     // What stays the same from group to group is made once.

@@ -110,8 +110,10 @@ struct Group {
     std::vector<std::byte> shared;
     std::vector<std::byte> local;
     std::array<GroupBarrier, 16> barriers{};
-    std::uint32_t alive = 0;                       // threads
-    const GlobalMemory::Buffer* recent = nullptr;  // that an access went to
+    std::uint32_t alive = 0;  // threads
+    // That an access of a kind went to last, by AccessKind; and all, for Execution.
+    std::array<const GlobalMemory::Buffer*, access_kinds> recent{};
+    std::vector<std::uint64_t> read, written;
     GroupObserver* observer = nullptr;
     const ExecutionOptions* options = nullptr;  // null: the defaults
     // Where accesses go that are left out (ExecutionOptions::on_fault): by lane, to global memory
@@ -130,6 +132,8 @@ struct Group {
 
     // For a group with this number: fresh warps, registers, shared memory.
     void begin(const Launch& of, std::uint64_t number);
+    // An access goes to another buffer than the one before of its kind.
+    void turn_to(const GlobalMemory::Buffer& buffer, AccessKind kind);
 };
 
 // Divergence, semantics_control.cpp. A warp's lanes that run are `active` at `pc`; others stand in

@@ -87,6 +87,9 @@ struct Execution {
     std::string printed;
     // Groups ran in order: that of atomic operations shows, or a loop may wait for other groups.
     bool in_order = false;
+    // Addresses of the buffers of global memory that were read and written, ascending. Atomic
+    // operations do both.
+    std::vector<std::uint64_t> read, written;
 };
 
 // What a kernel did wrong, or what is not executed: one line with kernel, address, instruction,
@@ -120,7 +123,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// Of ascending numbers, those of both.
+std::vector<std::uint64_t> united(const std::vector<std::uint64_t>& one,
+                                  const std::vector<std::uint64_t>& other);
+
 enum class AccessKind : std::uint8_t { load, store, atomic, copy };
+inline constexpr std::size_t access_kinds = 4;
 
 struct MemoryAccess {
     Space space = Space::global;

@@ -84,7 +84,22 @@ TEST_P(ProgramCompiled, PassesItsOwnCheck) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, ProgramCompiled,
                          ::testing::Values("streams", "memory", "symbols", "threads", "device_code",
-                                           "algorithms"));
+                                           "algorithms", "effects"));
+
+// 400 launches that write what is there already take less than 40 that do not.
+TEST(ProgramRepeats, AreNotExecutedWhereTheyChangeNothing) {
+    const std::string& path = compiled().path("effects", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const test::TemporaryFolder folder;
+    const ProgramRun made = run(path, {"time"}, {"-o", (folder.path / "out").string()});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    const auto kernels =
+        nlohmann::json::parse(read_text_file(folder.path / "out" / "launches.json"))["kernels"];
+    ASSERT_EQ(kernels.size(), 2U);
+    EXPECT_EQ(kernels[0]["launches"], 400);
+    EXPECT_EQ(kernels[1]["launches"], 40);
+    EXPECT_LT(kernels[0]["host_seconds"], kernels[1]["host_seconds"]);
+}
 
 // The walk of docs/how-to/run-program.md.
 TEST(ProgramWalk, IsAsItIsWritten) {

@@ -332,6 +332,10 @@ TEST(ProgramPrediction, ExecutesEveryGroupOnceAndPredictsAsPredictDoes) {
         EXPECT_EQ(made.execution.groups, groups);
         EXPECT_EQ(made.execution.counts, alone.counts) << groups;
         EXPECT_EQ(made.execution.warp_instructions, alone.warp_instructions);
+        EXPECT_EQ(made.execution.read, alone.read);
+        EXPECT_EQ(made.execution.written, alone.written);
+        EXPECT_THAT(alone.read, ::testing::Contains(watched.in->address));
+        EXPECT_THAT(alone.written, ::testing::ElementsAre(watched.out->address));
         ASSERT_EQ(made.predictions.size(), 1U);
         EXPECT_EQ(made.predictions[0].why_not, "");
         ASSERT_TRUE(made.predictions[0].seconds.has_value());

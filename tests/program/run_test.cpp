@@ -48,6 +48,12 @@ TEST(ProgramRun, AProgramsResultsAreRightAndItsKernelIsPredicted) {
     EXPECT_THAT(run.err, HasSubstr("copied: 4 kB host to device in 1"));
 }
 
+TEST(ProgramRun, WhatIsLaunchedAgainIsRightWhateverChangedInBetween) {
+    const ProgramRun made = run_host({"repeats"});
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
+    EXPECT_THAT(made.err, HasSubstr("32 launches"));
+}
+
 TEST(ProgramRun, TheExitCodeIsTheProgramsOwn) {
     EXPECT_EQ(run_host({"code", "17"}).exit_code, 17);
     const ProgramRun aborted = run_host({"abort"});
