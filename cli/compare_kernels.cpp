@@ -134,8 +134,8 @@ void add_compare_kernels_options(const Command& command, CompareKernelsOptions& 
         .group(group);
     command
         .add_option("--uncertainty|--draws", options.draws,
-                    "Draws of the profile's standard errors for the uncertainty of the change\n"
-                    "(default: 400); 0: none")
+                    "Draws of the profile's standard errors for the interval of the change; 0: no\n"
+                    "interval (default: 400; no interval where these take longer than --limit)")
         .check(in_range(0, 1'000'000))
         .type_name("N")
         .group(group);
@@ -205,12 +205,27 @@ void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsO
     // Of a drawn profile everything is made anew: prices and numbers that come from the same value
     // vary together.
     const analysis::Prepare prepare = [&](const Kernel& kernel, const GpuProfile& drawn) {
+        if (limit.over()) limit.require_time();
+        limit.add_done();
         analysis::PricedMemory made = analysis::remade(ready, kernel, drawn);
         return analysis::PreparedKernel{std::move(made.kernel), std::move(made.profile)};
     };
-    report.comparison = analysis::compare_kernels(
-        profile, sides[0], sides[1], model_options.simulation(),
-        options.draws.value_or(default_draws), options.seed.value_or(1), prepare);
+    const auto compared = [&](int draws) {
+        return analysis::compare_kernels(profile, sides[0], sides[1], model_options.simulation(),
+                                         draws, options.seed.value_or(1), prepare);
+    };
+    report.comparison = compared(0);
+    if (const int draws = options.draws.value_or(default_draws); draws > 0) try {
+            // Each draw predicts both, once more for the lines; the profile itself did and does.
+            limit.expect(2 * static_cast<std::size_t>(draws + std::min(draws, 100)) + 8);
+            report.comparison = compared(draws);
+        } catch (const LimitReached&) {
+            if (options.draws) throw;
+            report.comparison.no_uncertainty = fmt::format(
+                "{} draws of the profile take longer than --limit {}; --uncertainty 20 takes fewer",
+                draws, request.limit);
+        }
+    limit.end_line();
     const double cycles[] = {report.comparison.cycles.before, report.comparison.cycles.after};
     for (std::size_t i = 0; i < 2; ++i)
         for (const analysis::Note& note :

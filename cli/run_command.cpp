@@ -28,6 +28,8 @@ std::string ways_out(const Command& command) {
     if (command.has_option("--limit")) ways += ", or a higher --limit";
     if (command.has_option("--estimate") && !command.option("--estimate").given())
         ways += ", or --estimate";
+    if (command.has_option("--uncertainty") && command.option("--uncertainty").given())
+        ways += ", or a lower --uncertainty";
     return ways;
 }
 

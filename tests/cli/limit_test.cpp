@@ -72,6 +72,14 @@ TEST(Limit, InSecondsCountsForTheWholeCommand) {
     }
 }
 
+TEST(Limit, OfTwoVersionsNamesTheDrawsThatWereAskedFor) {
+    const ProgramRun run =
+        run_program({"compare", "sim/kernels/mix.yaml", "sim/kernels/saxpy.yaml", "--profile",
+                     "a100", "--uncertainty", "1000", "--limit", "0.05s"});
+    EXPECT_EQ(run.exit_code, 4);
+    EXPECT_THAT(run.err, HasSubstr("or a lower --uncertainty"));
+}
+
 TEST(Limit, IsRefusedWhereItIsNoNumber) {
     for (const std::string bad :
          {"0", "0s", "-1", "-1s", "s", "1m", "many", "nans", "infs", "1.5"}) {
