@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "ask/kernel_memory.h"
+#include "bench/instructions/instruction_table.h"
 #include "core/error.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
@@ -265,6 +266,24 @@ const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubi
     return *found[options.step - 1];
 }
 
+extract::NameOf names_of(std::set<std::string> known) {
+    std::map<std::string, std::string, std::less<>> rows;  // by opcode; empty: several count it
+    for (const bench::Row& row : bench::instruction_table()) {
+        if (row.sass.empty() || row.sass.find_first_of("|.") != row.sass.npos) continue;
+        const bool alone = row.sass_length == 1 && row.sass_count == 1;
+        const auto [place, first] = rows.emplace(row.sass, alone ? row.id : "");
+        if (!first) place->second.clear();
+    }
+    return [known, rows = std::move(rows), of = extract::names_known_to(known)](
+               const isa::Instruction& instruction, const isa::Instruction* before) {
+        std::string name = of(instruction, before);
+        if (!name.starts_with("machine.")) return name;
+        const auto row = rows.find(instruction.opcode);
+        if (row == rows.end() || row->second.empty()) return name;
+        return known.contains(row->second) || !known.contains(name) ? row->second : name;
+    };
+}
+
 std::set<std::string> known_names(const GpuProfile& profile) {
     std::set<std::string> names;
     for (const InstructionTiming& one : profile.instructions) names.insert(one.name);
@@ -480,10 +499,9 @@ KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
     in.first_apart = first_apart(in);
     std::optional<extract::StreamObserver::Streams> marked;
     if (!in.first_apart.empty()) extract::mark_first(marked.emplace(in.streams), in.first_apart);
-    in.extracted = extract::extract_kernel(extract::readable_name(executed.kernel->name),
-                                           marked ? *marked : in.streams, *executed.kernel,
-                                           *in.code, extract::names_known_to(options.known),
-                                           options.classes, executed.runs);
+    in.extracted = extract::extract_kernel(
+        extract::readable_name(executed.kernel->name), marked ? *marked : in.streams,
+        *executed.kernel, *in.code, names_of(options.known), options.classes, executed.runs);
     in.extracted.kernel.order = Order::in_order;
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
                                         .concurrent_groups = in.occupancy.groups,

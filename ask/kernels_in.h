@@ -149,6 +149,10 @@ const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubi
 
 std::set<std::string> known_names(const GpuProfile& profile);
 
+// As extract::names_known_to(). An opcode that has no name there has that of the row of the
+// catalogue that alone counts it, unless only "machine.OPCODE" is known.
+extract::NameOf names_of(std::set<std::string> known);
+
 // "sm_75" of a profile whose device has compute capability 7.5; empty where that is not known, or
 // is not executed.
 std::string architecture_of(const GpuProfile& profile);

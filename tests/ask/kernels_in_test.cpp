@@ -92,6 +92,18 @@ TEST(KernelsIn, NameEveryInstructionOfAllKernels) {
     EXPECT_EQ(used, not_in_catalogue);
 }
 
+// Hopper's measured profiles have movmatrix.trans; those of the shelf have machine.movm alone.
+TEST(KernelsIn, AnOpcodeWithoutANameHasThatOfTheRowThatCountsIt) {
+    isa::Instruction moved;
+    moved.opcode = "MOVM";
+    EXPECT_EQ(names_of({"movmatrix.trans", "machine.movm"})(moved, nullptr), "movmatrix.trans");
+    EXPECT_EQ(names_of({"machine.movm"})(moved, nullptr), "machine.movm");
+    EXPECT_EQ(names_of({})(moved, nullptr), "movmatrix.trans");
+    isa::Instruction several;  // rows of many shapes count it
+    several.opcode = "QMMA";
+    EXPECT_EQ(names_of({})(several, nullptr), "machine.qmma");
+}
+
 // A kernel that is in order by itself is so throughout: the verdict as well as the time.
 TEST(KernelsIn, OrderIsTheKernelsInAllOfThePrediction) {
     // In order, c waits behind b for a: it issues at 100, and d ends at 200 + 4. Not in order, c
