@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "ask/kernels_in.h"
@@ -76,6 +77,8 @@ LaunchPlan plan_of(const CodeSource& source) {
                 "themselves; leave --launch out, or them");
         return read_launches(source.launch);
     }
+    if (!source.kernels.empty() && !std::filesystem::exists(source.kernels))
+        throw InputError(source.kernels + ": cannot read: No such file or directory");
     if (source.grid.empty() || source.block.empty())
         throw InputError(
             fmt::format("how is it launched? --launch FILE, or --grid and --block (and --args); "

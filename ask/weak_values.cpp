@@ -18,7 +18,7 @@ std::vector<std::string> weak_values(const Kernel& kernel, const GpuProfile& pro
     const auto see = [&](const std::string& op, const char* symbol, const Estimate& estimate) {
         if (estimate.identifiable()) return;
         weak.push_back(
-            fmt::format("{} of {} was not determined by its measurements; the {} {} is used{}",
+            fmt::format("{} of {} was not determined by its measurements; the {} {:.4g} is used{}",
                         symbol, op, to_string(estimate.kind), estimate.value,
                         estimate.note.empty() ? "" : " (" + estimate.note + ")"));
     };

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -383,6 +384,9 @@ std::string usage_fault(CommandApp& app, const CLI::ParseError& error) {
                             near.empty() ? "" : fmt::format("; near: {}", fmt::join(near, ", ")));
         }
     }
+    // CLI11's words for a value that is given several times.
+    static const std::regex several("At Most 1 required but received (\\d+)");
+    what = std::regex_replace(what, several, "takes one value, $1 are given");
     return fmt::format("{}: {}; see '{} --help'", name, what, name);
 }
 

@@ -172,7 +172,7 @@ std::vector<Option> add_cache_options(const Command& command, CacheOptions& cach
                             fmt::format("{}-level cache{} (default: as the profile tells)", nth,
                                         of_core ? " of a core, without shared memory" : ""))
                 .check(positive_number())
-                .type_name("N"));
+                .type_name("BYTES"));
         if (!group.empty()) options.back().group(group);
     }
     return options;

@@ -231,8 +231,8 @@ const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name)
     if (names.empty()) throw InputError("there is no kernel in " + cubin.file);
     if (matches == 1) return *found;
     if (name.empty())
-        throw InputError(
-            fmt::format("which kernel of {}? there are: {}", cubin.file, fmt::join(names, ", ")));
+        throw InputError(fmt::format("which kernel of {}? --kernel NAME; there are: {}", cubin.file,
+                                     fmt::join(names, ", ")));
     if (matches > 1)
         throw InputError(fmt::format("several kernels of {} are called '{}': {}", cubin.file, name,
                                      fmt::join(names, "; ")));
