@@ -3,7 +3,6 @@
 // H. Corporaal, "The boat hull model", 2012; Lemeire et al., "Analysis of the analytical
 // performance models for GPUs", section 2.1. The class is taken from the kernel: one computational
 // roof for its mix of computations, one memory roof for its mix of accesses.
-#include "sim/models/boat_hull.h"
 
 #include "sim/models/kernel_analysis.h"
 

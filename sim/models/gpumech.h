@@ -25,10 +25,4 @@ IntervalSums interval_sums(const Walk& walk, double slot);
 double not_hidden_gto(const Interval& interval, const IntervalSums& sums, double slot,
                       double warps);
 
-Prediction predict_gpumech_rr(const Problem& problem, const ModelOptions& options);
-
-Prediction predict_gpumech_rr_corrected(const Problem& problem, const ModelOptions& options);
-
-Prediction predict_gpumech_gto(const Problem& problem, const ModelOptions& options);
-
 }  // namespace occupipe

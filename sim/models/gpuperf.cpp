@@ -3,7 +3,6 @@
 // GPGPU applications", 2012, section 3: T = T_comp + T_mem − T_overlap for one run on one core.
 // Lemeire et al., "Analysis of the analytical performance models for GPUs", sections 4.2 (ALU and
 // SFU are separate, the slower counts) and 4.4 (AMAT).
-#include "sim/models/gpuperf.h"
 
 #include <algorithm>
 

@@ -3,7 +3,6 @@
 // memory-divergent GPU applications", 2019, and "MDM: the GPU memory divergence model", 2020; the
 // two queues as in the authors' program (contention_NoC_modeling() of
 // wanglu1991/MDM-functional-simulator, interval_warp_model_E_dram_sensitivity.py).
-#include "sim/models/mdm.h"
 
 #include "sim/models/gpumech.h"
 

@@ -3,7 +3,6 @@
 // thread-level parallelism awareness", 2009, equations 1, 3 and 4, as Lemeire et al., "Analysis of
 // the analytical performance models for GPUs", rewrite them: equations 15-28, and section 5.1 for
 // the corrected model. Equation numbers below are those of Lemeire et al.
-#include "sim/models/mwp_cwp.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The Pipeline model: Lemeire et al., "Analysis of the analytical performance models for GPUs and
 // extracting the underlying Pipeline model", section 3. The simulation with a verdict.
-#include "sim/models/pipeline.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <vector>
+
+#include "sim/models/model.h"
 
 namespace occupipe {
 namespace {

@@ -5,21 +5,20 @@
 
 #include <array>
 #include <string>
+#include <type_traits>
 
 #include "core/error.h"
-#include "sim/models/boat_hull.h"
-#include "sim/models/gpumech.h"
-#include "sim/models/gpuperf.h"
-#include "sim/models/mdm.h"
-#include "sim/models/mwp_cwp.h"
-#include "sim/models/pipeline.h"
-#include "sim/models/quantitative_roofline.h"
-#include "sim/models/roofline.h"
-#include "sim/models/transit.h"
-#include "sim/models/volkov.h"
-#include "sim/models/wfg.h"
 
 namespace occupipe {
+
+// Each in a file of its own.
+using ModelFunction = std::remove_pointer_t<PredictFunction>;
+ModelFunction predict_roofline, predict_boat_hull, predict_volkov, predict_transit, predict_x_model,
+    predict_mwp_cwp, predict_mwp_cwp_hong_kim, predict_mwp_cwp_corrected, predict_gpuperf,
+    predict_wfg, predict_wfg_corrected, predict_gpumech_rr, predict_gpumech_rr_corrected,
+    predict_gpumech_gto, predict_mdm, predict_mdm_divergent, predict_quantitative_roofline,
+    predict_quantitative_roofline_units, predict_pipeline;
+
 namespace {
 
 // THE TABLE: one row per model, from the simplest to the simulation.

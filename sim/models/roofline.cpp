@@ -2,7 +2,7 @@
 // The roofline over warps: only throughputs count. Williams et al., "Roofline: an insightful visual
 // performance model", 2009; WPC_roof = min(min_s 1/load_s, IL/n) as in
 // docs/background/pipeline-model.md.
-#include "sim/models/roofline.h"
+#include "sim/models/model.h"
 
 namespace occupipe {
 

@@ -4,7 +4,6 @@
 // al., "Transit", 2015, and "X: a comprehensive analytic model for parallel machines", 2016;
 // Lemeire et al., "Analysis of the analytical performance models for GPUs", section 2.2.1, whose
 // equations 9 and 10 have their subscripts exchanged (docs/background/analytical-models.md).
-#include "sim/models/transit.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Volkov's occupancy roofline: WPC = min(WPC_roof, ω/Λ_app). V. Volkov, "Understanding latency
 // hiding on GPUs", 2016; Lemeire et al., "Analysis of the analytical performance models for GPUs",
 // equations 2 and 3.
-#include "sim/models/volkov.h"
+#include "sim/models/model.h"
 
 namespace occupipe {
 Prediction predict_volkov(const Problem& problem, const ModelOptions& options) {

@@ -2,7 +2,6 @@
 // The WFG model: S. Baghsorkhi et al., "An adaptive performance modeling tool for GPU
 // architectures", 2010, equations 3-6; as Lemeire et al., "Analysis of the analytical performance
 // models for GPUs", rewrite them: equations 30-42, to which the numbers below refer.
-#include "sim/models/wfg.h"
 
 #include <algorithm>
 
