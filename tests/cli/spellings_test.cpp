@@ -358,11 +358,11 @@ TEST(Words, FirstHelpIsShort) {
 
 TEST(Words, AnUnknownNameOfSeveralIsAFault) {
     const ProgramRun run =
-        run_program({"predict", "saxpy", "--profile", "rtx-2070", "--cache", "l3=5"});
+        run_program({"predict", "saxpy", "--profile", "rtx-2070", "--cache", "l9=5"});
     EXPECT_EQ(run.exit_code, 2);
-    EXPECT_EQ(run.err,
-              "occupipe predict: --cache l3=5: must be one of l1=…, l2=…; see 'occupipe predict "
-              "--help'\n");
+    EXPECT_TRUE(run.err.starts_with("occupipe predict: --cache l9=5: must be one of l1=…, l2=…"))
+        << run.err;
+    EXPECT_TRUE(run.err.ends_with("; see 'occupipe predict --help'\n")) << run.err;
 }
 
 TEST(Words, AnOldCommandStillHasItsHelp) {
