@@ -86,7 +86,8 @@ void compile_opencl_c(KernelFile& file, const std::string& architecture,
 [[noreturn]] void refuse_without_architecture(const std::string& path) {
     throw InputError(path +
                      ": --arch sm_NN says what to compile it for (or 'architecture' in "
-                     "the launch file)");
+                     "the launch file); " +
+                     known());
 }
 
 bool has_kernel(const isa::Cubin& cubin, const std::string& name) {
