@@ -210,8 +210,11 @@ std::set<std::string> possible_ops(const CodeLaunch& launch) {
     const KernelLaunch& chosen = chosen_launch(launch.plan, cubin, launch.options);
     const isa::Kernel& kernel = extract::find_kernel(cubin, chosen.kernel);
     std::set<std::string> ops;
-    for (const isa::Instruction& one : isa::decode(kernel.code, *cubin.architecture))
+    const extract::NameOf name_of = names_of({});
+    for (const isa::Instruction& one : isa::decode(kernel.code, *cubin.architecture)) {
         for (const std::string& name : extract::possible_names(one)) ops.insert(name);
+        ops.insert(name_of(one, nullptr));
+    }
     return ops;
 }
 
