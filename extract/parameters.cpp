@@ -14,9 +14,8 @@ using Kind = ParameterType::Kind;
 std::string type_text(const ParameterType& type) {
     switch (type.kind) {
         case Kind::pointer:
-            return type.space == ParameterType::Space::shared
-                       ? ", local memory of the group: local:BYTES"
-                       : ", a pointer";
+            return type.space == ParameterType::Space::shared ? ", local memory of the group"
+                                                              : ", a pointer";
         case Kind::scalar:
             return fmt::format(", {}", to_string(type.type));
         case Kind::integer:
