@@ -47,7 +47,8 @@ constexpr const char* about =
     "processor, so that its results are right, and predicted for the profile's GPU.\n"
     "Output: what the program writes, then, on stderr, a table of its kernels: launches, time, "
     "what\n"
-    "limits them. The first launch of each kernel and shape is predicted and stands for those that\n"
+    "limits them. The first launch of each kernel and shape is predicted and stands for those "
+    "that\n"
     "are alike.\n"
     "Accesses outside of memory, misaligned ones and those of freed memory are reported with "
     "kernel,\n"
@@ -73,6 +74,7 @@ struct Request {
     std::vector<std::string> words;
     std::string output, json, limit, on_error, clock;
     bool all = false;
+    bool sample = false;
     bool check = false;
     bool force = false;
 };
@@ -279,6 +281,7 @@ void run_program(const Request& request) {
         settings.profiles.push_back(analysis::named_profile(name));
     program::device_facts(settings.profiles.front());  // or says why it cannot be the device
     settings.every_launch = request.all;
+    settings.sample = request.sample;
     settings.on_error = on_error_of(request);
     settings.check = request.check;
     settings.predicted_clock = !request.clock.empty();
@@ -346,8 +349,13 @@ void add_run(const Command& app) {
                     "(report). Default: it ends its kernel, and the program gets CUDA's error")
         .type_name("stop|report")
         .check(one_of({"stop", "report"}));
-    command.add_flag("--check", request->check,
-                     "Report reads of memory that nothing has written, and races");
+    const Option check = command.add_flag(
+        "--check", request->check, "Report reads of memory that nothing has written, and races");
+    command
+        .add_flag("--sample", request->sample,
+                  "Execute launches only as far as predictions need it, and none that takes the\n"
+                  "time of another: what the program computes is wrong")
+        .excludes(check);
     command
         .add_option("--clock", request->clock,
                     "The program's own timers (clock_gettime, std::chrono, …) show predicted\n"

@@ -177,7 +177,8 @@ public:
         execute(options.groups_of_last, watched);
         std::vector<std::uint64_t> more = options.more_groups();
         if (!options.groups_of_last.empty()) {
-            std::vector<std::uint64_t> rest = others(options.groups_of_last);
+            std::vector<std::uint64_t> rest =
+                launch_.sample ? more : others(options.groups_of_last);
             if (more.empty()) more = {launch_groups()};  // none of them
             watched.want(std::move(more));
             if (!rest.empty()) execute(rest, watched);
@@ -206,12 +207,12 @@ public:
         ended_ = true;
     }
 
-private:
     std::uint64_t launch_groups() const {
         const auto& grid = launch_.shape.grid;
         return std::uint64_t{grid[0]} * grid[1] * grid[2];
     }
 
+private:
     std::vector<std::uint64_t> others(const std::vector<std::uint64_t>& done) const {
         std::vector<std::uint64_t> all(launch_groups()), rest;
         std::iota(all.begin(), all.end(), std::uint64_t{0});
@@ -288,7 +289,8 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     } catch (const std::exception& error) {
         why_not = error.what();
     }
-    if (!once.ended()) once.execute_unwatched();
+    if (!once.ended() && !launch.sample) once.execute_unwatched();
+    result.groups = once.launch_groups();
     result.execution = std::move(once.execution());
     if (executed && executed->in.memory) {
         const extract::MemoryTrace& memory = *executed->in.memory;

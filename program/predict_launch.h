@@ -27,10 +27,12 @@ struct LaunchToPredict {
     isa::Observer* observer = nullptr;   // watches every group; none: nullptr
     extract::EarlierReferences earlier;  // before it, and so many different bytes
     std::int64_t earlier_bytes = 0;
+    bool sample = false;  // groups that nobody watches are not executed
 };
 
 struct ExecutedAndPredicted {
-    isa::Execution execution;                  // of all groups
+    isa::Execution execution;                  // of all groups, or those of the sample
+    std::uint64_t groups = 0;                  // of the launch
     std::vector<PredictedLaunch> predictions;  // one for each profile
     // Lines of global memory (address / 128) that the launch refers to, and how many each stands
     // for.
@@ -38,7 +40,8 @@ struct ExecutedAndPredicted {
     double lines_each = 1;
 };
 
-// Executes every group of the launch once, in the program's memory. Groups that stand for all are
+// Executes every group of the launch once, unless it is to be a sample, in the program's memory.
+// Groups that stand for all are
 // watched, the others run at full speed. Throws what isa::execute() throws; what cannot be
 // predicted is told in its place.
 ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,

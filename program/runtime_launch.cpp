@@ -229,6 +229,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
                                      .dynamic_shared_bytes = shape.shared_bytes},
                            .parameters = parameters,
                            .options = {.threads = 0, .step_budget = settings_.launch_instructions}};
+    launch.sample = settings_.sample;
     LaunchFindings findings(
         kernel, [&](const isa::ExecutionError& error) { return text_of(error, kernel); });
     if (settings_.on_error == OnError::report)
@@ -262,7 +263,11 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         touched = known.touched = ranges_of(both.lines, both.lines_each);
         known.parameters.assign(parameters.begin(), parameters.end());
         note_unpriced(touched);
+        if (launch.sample)
+            note("launches were executed in part (--sample): what the program computes is wrong");
         execution = std::move(both.execution);
+        execution.warp_instructions = execution.warp_instructions * both.groups /
+                                      std::max<std::uint64_t>(1, execution.groups);
         seconds = both.predictions.front().seconds;
         known.next_is_predicted = false;
         known.launches.push_back(
@@ -275,7 +280,12 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     } else {
         // What is looked for in a launch is found again.
         const bool looked_at = check || settings_.on_error == OnError::report;
-        const auto again = looked_at ? std::nullopt : effects_.repeated(same);
+        std::optional<std::uint64_t> again;
+        if (settings_.sample)
+            again = known.nearest(known.launches.back().warp_instructions, cached, arguments)
+                        .warp_instructions;
+        else if (!looked_at)
+            again = effects_.repeated(same);
         is_executed = !again;
         if (again)
             execution.warp_instructions = *again;

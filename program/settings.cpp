@@ -23,6 +23,7 @@ void write_settings(const fs::path& folder, const Settings& settings) {
     file["every_launch"] = settings.every_launch;
     file["launch_instructions"] = settings.launch_instructions;
     file["on_error"] = settings.on_error;
+    file["sample"] = settings.sample;
     file["check"] = settings.check;
     file["predicted_clock"] = settings.predicted_clock;
     file["trace"] = settings.trace;
@@ -39,6 +40,7 @@ Settings read_settings(const fs::path& folder) {
         settings.every_launch = file.at("every_launch").get<bool>();
         settings.launch_instructions = file.at("launch_instructions").get<std::uint64_t>();
         settings.on_error = file.at("on_error").get<OnError>();
+        settings.sample = file.at("sample").get<bool>();
         settings.check = file.at("check").get<bool>();
         settings.predicted_clock = file.at("predicted_clock").get<bool>();
         settings.trace = file.at("trace").get<bool>();

@@ -26,6 +26,8 @@ struct Settings {
     bool every_launch = false;         // is predicted, not the first of each kernel and shape alone
     std::uint64_t launch_instructions = 0;  // of warps, that one launch may take; 0: no limit
     OnError on_error = OnError::as_cuda;
+    // Launches are executed as far as predictions need it: what they compute is wrong.
+    bool sample = false;
     bool check = false;            // reads of what nothing has written, and races
     bool predicted_clock = false;  // the host's timers show predicted time
     bool trace = false;            // the journal gets when each operation begins

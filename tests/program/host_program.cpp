@@ -183,6 +183,7 @@ int main(int count, char** words) {
     if (what == "code") code = std::atoi(words[3]);
     if (what == "outside") works(1000, true);
     if (what == "unwritten") works(1000, false, false);
+    if (what == "large") right = works(64 * 200'000, false);
     if (what == "repeats") right = repeats();
     if (what == "clock") right = clocks_are_predicted();
     if (what == "closes") {  // and opens a file of its own, which gets a number that is free

@@ -261,18 +261,18 @@ TEST(ProgramSettings, ComeBackAsTheyWere) {
     settings.launch_instructions = 12;
     settings.every_launch = true;
     settings.on_error = OnError::report;
-    settings.check = settings.predicted_clock = settings.trace = true;
+    settings.sample = settings.check = settings.predicted_clock = settings.trace = true;
     write_settings(folder.path, settings);
     const Settings read = read_settings(folder.path);
     EXPECT_EQ(read.profiles, settings.profiles);
     EXPECT_EQ(read.launch_instructions, 12U);
     EXPECT_TRUE(read.every_launch);
     EXPECT_EQ(read.on_error, OnError::report);
-    EXPECT_TRUE(read.check && read.predicted_clock && read.trace);
+    EXPECT_TRUE(read.sample && read.check && read.predicted_clock && read.trace);
     write_settings(folder.path, {.profiles = settings.profiles});
     const Settings plain = read_settings(folder.path);
     EXPECT_EQ(plain.on_error, OnError::as_cuda);
-    EXPECT_FALSE(plain.check || plain.predicted_clock || plain.trace);
+    EXPECT_FALSE(plain.sample || plain.check || plain.predicted_clock || plain.trace);
     std::ofstream(folder.path / "run.json") << "{}";
     EXPECT_THAT(message_of([&] { read_settings(folder.path); }), HasSubstr("run.json"));
 }

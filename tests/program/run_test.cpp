@@ -54,6 +54,23 @@ TEST(ProgramRun, WhatIsLaunchedAgainIsRightWhateverChangedInBetween) {
     EXPECT_THAT(made.err, HasSubstr("32 launches"));
 }
 
+TEST(ProgramRun, ASampleIsPredictedAsTheWholeLaunch) {
+    std::vector<nlohmann::json> kernels;
+    for (const bool sample : {false, true}) {
+        const test::TemporaryFolder folder;
+        std::vector<std::string> options = {"-o", (folder.path / "out").string()};
+        if (sample) options.emplace_back("--sample");
+        const ProgramRun made = run_host({"large"}, options);
+        EXPECT_THAT(made.out, HasSubstr(sample ? "FAIL" : "PASS"));
+        EXPECT_EQ(made.err.find("what the program computes is wrong") != std::string::npos, sample);
+        kernels.push_back(nlohmann::json::parse(
+            read_text_file(folder.path / "out" / "launches.json"))["kernels"]);
+    }
+    EXPECT_EQ(kernels[0][0]["predictions"], kernels[1][0]["predictions"]);
+    EXPECT_EQ(kernels[0][0]["warp_instructions"], kernels[1][0]["warp_instructions"]);
+    EXPECT_THAT(run_host({"right"}, {"--sample", "--check"}).err, HasSubstr("excludes --check"));
+}
+
 TEST(ProgramRun, TheExitCodeIsTheProgramsOwn) {
     EXPECT_EQ(run_host({"code", "17"}).exit_code, 17);
     const ProgramRun aborted = run_host({"abort"});
