@@ -185,6 +185,7 @@ DeviceProperties properties(const DeviceFacts& facts) {
     all.texture_alignment = all.texture_pitch_alignment = all.surface_alignment = 512;
     all.cores = facts.cores;
     all.maps_host_memory = all.concurrent_kernels = all.copy_engines = all.unified_addressing = 1;
+    all.bus_bits = value_of(facts, 37);
     all.l2_bytes = value_of(facts, 38);
     all.core_threads = value_of(facts, 39);
     all.stream_priorities = all.global_l1 = all.local_l1 = 1;

@@ -63,6 +63,9 @@ int main() {
     int cores = 0;
     OK(cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, 0));
     EXPECT(device.multiProcessorCount == cores && device.warpSize == 32);
+    int bus_bits = 0;
+    OK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
+    EXPECT(device.memoryBusWidth == bus_bits && bus_bits > 0);
     std::printf("%s: %d.%d, %d SMs, %zu bytes\n", device.name, device.major, device.minor, cores,
                 device.totalGlobalMem);
     return passed();
