@@ -11,6 +11,12 @@ namespace {
 // Of the places where the newest item stood before, so many of the latest are tried.
 constexpr std::size_t most_candidates = 64;
 
+template <class T>
+T& grown(std::vector<T>& list, std::size_t index) {
+    if (index >= list.size()) list.resize(index + 1);
+    return list[index];
+}
+
 }  // namespace
 
 // Written out: clang 14 does not end with the default of a type that holds itself.
@@ -33,6 +39,9 @@ struct Folder::Loops {
     std::map<std::vector<std::uint32_t>, std::uint32_t> body_numbers;
     std::vector<Loop> loops;
     std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> loop_numbers;
+    // By body: the loop that stands in one place and in no body, and counts on without a new
+    // number; 0: none.
+    std::vector<std::uint32_t> open;
 
     static bool is_loop(std::uint32_t item) { return item % 2 == 1; }
     const Loop& loop(std::uint32_t item) const { return loops[item / 2]; }
@@ -41,10 +50,20 @@ struct Folder::Loops {
     }
 
     std::uint32_t item(std::uint32_t body, std::int64_t count) {
-        const auto [found, is_new] = loop_numbers.try_emplace(
-            {body, count}, static_cast<std::uint32_t>(2 * loops.size() + 1));
-        if (is_new) loops.push_back({count, body});
-        return found->second;
+        std::uint32_t& last = grown(open, body);
+        if (last != 0) loop_numbers.emplace(std::pair(body, loop(last).count), last);
+        last = 0;
+        if (const auto found = loop_numbers.find({body, count}); found != loop_numbers.end())
+            return found->second;
+        loops.push_back({count, body});
+        return last = static_cast<std::uint32_t>(2 * loops.size() - 1);
+    }
+    std::uint32_t counted_on(std::uint32_t item) {
+        Loop& one = loops[item / 2];
+        if (open[one.body] != item || loop_numbers.contains({one.body, one.count + 1}))
+            return this->item(one.body, one.count + 1);
+        ++one.count;
+        return item;
     }
     std::uint32_t body_number(std::vector<std::uint32_t> items) {
         const auto [found, is_new] =
@@ -62,8 +81,8 @@ Folder& Folder::operator=(Folder&&) noexcept = default;
 void Folder::push(std::uint32_t item) {
     const auto place = static_cast<std::uint32_t>(stack_.size());
     stack_.push_back(item);
-    places_[item].push_back(place);
-    if (Loops::is_loop(item)) loops_by_end_[loops_->body(item).back()].push_back(place);
+    grown(places_, item).push_back(place);
+    if (Loops::is_loop(item)) grown(loops_by_end_, loops_->body(item).back()).push_back(place);
 }
 
 void Folder::pop(std::size_t count) {
@@ -87,8 +106,8 @@ bool Folder::fold_once() {
     const std::uint32_t last = stack_.back();
 
     // A loop that stands right before another round of its body counts on.
-    if (const auto ends = loops_by_end_.find(last); ends != loops_by_end_.end()) {
-        const std::vector<std::uint32_t>& places = ends->second;
+    if (last < loops_by_end_.size()) {
+        const std::vector<std::uint32_t>& places = loops_by_end_[last];
         const std::size_t tried = std::min(places.size(), most_candidates);
         for (std::size_t i = 0; i < tried; ++i) {
             const std::size_t place = places[places.size() - 1 - i];
@@ -96,9 +115,8 @@ bool Folder::fold_once() {
             const std::vector<std::uint32_t>& body = loops_->body(item);
             if (place + 1 + body.size() != size) continue;
             if (!std::equal(body.begin(), body.end(), stack_.end() - std::ssize(body))) continue;
-            const Loops::Loop loop = loops_->loop(item);
             pop(body.size() + 1);
-            push(loops_->item(loop.body, loop.count + 1));
+            push(loops_->counted_on(item));
             return true;
         }
     }

@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -49,8 +48,8 @@ private:
 
     // Items are numbers: even ones instructions (twice their number), odd ones loops.
     std::vector<std::uint32_t> stack_;
-    // Where an item, or a loop whose body ends with it, stands in the stack; ascending.
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> places_, loops_by_end_;
+    // By item: where it, or a loop whose body ends with it, stands in the stack; ascending.
+    std::vector<std::vector<std::uint32_t>> places_, loops_by_end_;
     std::unique_ptr<Loops> loops_;
     std::uint64_t added_ = 0;
 };
