@@ -127,6 +127,7 @@ bool Folder::fold_once() {
     for (std::size_t i = 1; i <= tried; ++i) {
         const std::size_t k = size - 1 - places[places.size() - 1 - i];
         if (2 * k > size) break;
+        if (k > 1 && stack_[size - 2] != stack_[size - 2 - k]) continue;
         const auto end = stack_.end();
         const auto round = end - static_cast<std::ptrdiff_t>(k);
         if (!std::equal(round, end, round - static_cast<std::ptrdiff_t>(k))) continue;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "core/buffer_fill.h"
@@ -174,18 +175,20 @@ private:
     };
 
     std::uint32_t number(std::uint32_t code, std::uint32_t active) {
-        if (code >= numbers_.size()) numbers_.resize(code + 1);
-        for (const auto& [mask, known] : numbers_[code])
-            if (mask == active) return known;
-        const auto fresh = static_cast<std::uint32_t>(instructions_.size());
-        numbers_[code].emplace_back(active, fresh);
-        instructions_.push_back({code, active});
-        return fresh;
+        if (code >= last_.size()) last_.resize(code + 1);
+        std::uint32_t& last = last_[code];
+        if (last < instructions_.size() && instructions_[last] == StreamInstruction{code, active})
+            return last;
+        const auto [place, fresh] = numbers_.try_emplace(
+            (std::uint64_t{code} << 32) | active, static_cast<std::uint32_t>(instructions_.size()));
+        if (fresh) instructions_.push_back({code, active});
+        return last = place->second;
     }
 
     std::vector<Warp> warps_;
     std::vector<StreamInstruction> instructions_;
-    std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> numbers_;  // by code
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // by code and lanes
+    std::vector<std::uint32_t> last_;                           // that a code had
 };
 
 StreamObserver::StreamObserver(const std::vector<SampledGroup>& groups, Alike alike)
