@@ -36,7 +36,7 @@ private:
     void put_address(std::size_t offset, std::uint64_t value);
 
     std::vector<std::byte> bytes_;
-    std::vector<bool> known_;
+    std::vector<std::uint8_t> known_;  // by byte: 1 or 0
 };
 
 // What is the same in every launch of a kernel of one module: made once (prepare.cpp).
@@ -51,6 +51,7 @@ struct PreparedCode {
         std::uint64_t offset = 0;  // bytes
     };
     std::vector<BankWords> bank_words;
+    std::uint32_t banks = 0;  // bits: numbers of those that the code reads
     // Of a warp's registers, in Lanes: general ones from 0 on.
     std::uint32_t zero = 0, sink = 0, uniform = 0, register_count = 0;
     std::uint32_t local_bytes = 0;  // per thread
@@ -74,6 +75,7 @@ struct Launch {
     std::span<const Step> steps;   // of `prepared`
     std::vector<Lanes> constants;  // as of `prepared`, with this launch's words
     std::unique_ptr<LaunchBank> bank_0;
+    std::array<std::span<const std::byte>, 32> banks;  // that the code reads, by number
 
     std::uint32_t threads_per_group = 0;
     std::uint32_t warps_per_group = 0;

@@ -28,7 +28,8 @@ LaunchBank::LaunchBank(const Kernel& kernel, int architecture, const LaunchShape
     known_.resize(bytes_.size());
     std::ranges::copy(parameters, bytes_.begin() + static_cast<std::ptrdiff_t>(base));
     std::fill(known_.begin() + static_cast<std::ptrdiff_t>(base),
-              known_.begin() + static_cast<std::ptrdiff_t>(base + parameters.size()), true);
+              known_.begin() + static_cast<std::ptrdiff_t>(base + parameters.size()),
+              std::uint8_t{1});
     for (std::size_t i = 0; i < 3; ++i) {
         put(layout.block + 4 * i, shape.block[i]);
         put(layout.grid + 4 * i, shape.grid[i]);
@@ -84,7 +85,7 @@ bool LaunchBank::known(std::size_t offset, std::size_t size) const {
     if (offset + size > known_.size()) return false;
     const auto begin = known_.begin() + static_cast<std::ptrdiff_t>(offset);
     return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(size),
-                       [](bool one) { return one; });
+                       [](std::uint8_t one) { return one != 0; });
 }
 
 void LaunchBank::put_address(std::size_t offset, std::uint64_t value) {
@@ -95,7 +96,7 @@ void LaunchBank::put_address(std::size_t offset, std::uint64_t value) {
 void LaunchBank::put(std::size_t offset, std::uint32_t value) {
     if (offset + 4 > bytes_.size()) return;
     std::memcpy(bytes_.data() + offset, &value, 4);
-    std::fill_n(known_.begin() + static_cast<std::ptrdiff_t>(offset), 4, true);
+    std::fill_n(known_.begin() + static_cast<std::ptrdiff_t>(offset), 4, std::uint8_t{1});
 }
 
 }  // namespace occupipe::isa

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -101,6 +102,7 @@ private:
         if (fresh) {
             made_.constants.resize(made_.constants.size() + 2);
             made_.bank_words.push_back({.at = at->second, .bank = bank, .offset = offset});
+            made_.banks |= 1U << bank;
         }
         return at->second;
     }
@@ -274,6 +276,7 @@ private:
                                     .has_base = operand.number.has_value(),
                                     .offset = operand.value};
                     step.option[0] = static_cast<std::uint8_t>(operand.bank);
+                    made_.banks |= 1U << operand.bank;
                 } else {
                     use_constant(operand, step);
                 }
@@ -542,9 +545,13 @@ std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& 
 }
 
 void read_banks(Launch& launch) {
+    for (std::uint32_t left = launch.prepared->banks; left != 0; left &= left - 1) {
+        const int number = std::countr_zero(left);
+        launch.banks[static_cast<std::size_t>(number)] = launch.bank(number);
+    }
     launch.constants = launch.prepared->constants;
     for (const PreparedCode::BankWords& one : launch.prepared->bank_words) {
-        const std::span<const std::byte> bytes = launch.bank(one.bank);
+        const std::span<const std::byte> bytes = launch.banks[static_cast<std::size_t>(one.bank)];
         std::array<std::uint32_t, 2> words{};
         std::memcpy(words.data(), bytes.data() + one.offset,
                     std::min<std::size_t>(8, bytes.size() - one.offset));

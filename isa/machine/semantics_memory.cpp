@@ -204,7 +204,7 @@ template <Size size>
 struct LoadConstant {
     static void run(Warp& warp, const Step& step, Mask active) {
         const Launch& launch = *warp.launch;
-        const std::span<const std::byte> bytes = launch.bank(step.option[0]);
+        const std::span<const std::byte> bytes = launch.banks[step.option[0]];
         const Lanes& base = warp.registers[step.address.base];
         Lanes* const into = &destination(warp, step);
         constexpr std::uint32_t length = bytes_of(size);
