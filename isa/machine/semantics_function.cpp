@@ -28,6 +28,23 @@ Handler evaluation() {
     return handler_of<Evaluation<function>>();
 }
 
+// Of all lanes at once.
+template <Function function>
+struct WideEvaluation {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes scratch;
+        const Lanes& a = real(warp, step, 0, scratch);
+        assign(
+            destination(warp, step),
+            active, [&](int lane) __attribute__((always_inline)) { return function(a[lane]); });
+    }
+};
+
+template <Function function>
+Handler wide_evaluation() {
+    return handler_of<WideEvaluation<function>>();
+}
+
 // Of a half, in the lower half of the result; what stands above it is not read by code of ours.
 template <arithmetic::Half half, bool exponential>
 struct FunctionOfHalf {
@@ -65,9 +82,9 @@ Handler bind_function(const Instruction& one, int, Step& step, std::string& why_
          {"SIN", &evaluation<&sine>},
          {"EX2", &evaluation<&power_of_two>},
          {"LG2", &evaluation<&binary_logarithm>},
-         {"RCP", &evaluation<&reciprocal>},
-         {"RSQ", &evaluation<&reciprocal_root>},
-         {"SQRT", &evaluation<&square_root>},
+         {"RCP", &wide_evaluation<&reciprocal>},
+         {"RSQ", &wide_evaluation<&reciprocal_root>},
+         {"SQRT", &wide_evaluation<&square_root>},
          {"TANH", &evaluation<&hyperbolic_tangent>},
          {"RCP64H", &evaluation<&reciprocal_high>},
          {"RSQ64H", &evaluation<&reciprocal_root_high>}}};

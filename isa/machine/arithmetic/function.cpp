@@ -4,14 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "isa/machine/arithmetic/binary32.h"
-
 namespace occupipe::isa::arithmetic {
 namespace {
-
-std::uint32_t result(double value) {
-    return canonical(flushed(as_bits(static_cast<float>(value))));
-}
 
 // Of a quarter of a turn at most an eighth is left, exactly, so that no digit is lost beside the
 // function's zeros.
@@ -57,52 +51,17 @@ double from_upper(std::uint32_t high) {
     return as_double(std::uint64_t{tiny ? high & 0x80000000 : high} << 32);
 }
 
-// 1 / sqrt(x) to nearest: binary64 decides unless it lies beside the middle of two neighbours;
-// then the middle m is compared exactly, m * m * x with 1.
-double reciprocal_root_to_odd(double x) {
-    const double guess = 1 / std::sqrt(x);
-    const std::uint64_t pattern = as_bits(guess);
-    constexpr std::uint64_t below = (std::uint64_t{1} << 29) - 1;  // what binary32 has not
-    const std::uint64_t middle = (pattern & ~below) | (std::uint64_t{1} << 28);
-    const std::uint64_t distance = pattern > middle ? pattern - middle : middle - pattern;
-    if (distance > 8) return guess;
-    const Exact m = exact(middle, binary64);
-    const Exact value = exact(as_bits(x), binary64);
-    const Wide half = m.digits >> 28;        // 25 digits
-    const Wide digits = value.digits >> 29;  // 24 digits
-    const Wide cube = half * half * digits;  // 74 digits
-    const int exponent = 2 * (m.exponent + 28) + value.exponent + 29;
-    const bool less = exponent <= 0 && exponent > -127 && cube < Wide{1} << -exponent;
-    return as_double(less ? middle + 1 : middle - 1);
-}
-
 }  // namespace
 
-std::uint32_t reciprocal(std::uint32_t x) {
-    return result(1 / static_cast<double>(as_float(flushed(x))));
-}
-
-std::uint32_t square_root(std::uint32_t x) {
-    return result(std::sqrt(static_cast<double>(as_float(flushed(x)))));
-}
-
-std::uint32_t reciprocal_root(std::uint32_t x) {
-    const double value = as_float(flushed(x));
-    if (!(value > 0) || std::isinf(value)) return result(1 / std::sqrt(value));
-    return result(reciprocal_root_to_odd(value));
-}
-
-std::uint32_t power_of_two(std::uint32_t x) {
-    return result(std::exp2(static_cast<double>(as_float(flushed(x)))));
-}
+std::uint32_t power_of_two(std::uint32_t x) { return rounded_result(std::exp2(flushed_value(x))); }
 
 std::uint32_t binary_logarithm(std::uint32_t x) {
-    return result(std::log2(static_cast<double>(as_float(flushed(x)))));
+    return rounded_result(std::log2(flushed_value(x)));
 }
 
-std::uint32_t sine(std::uint32_t x) { return result(circular(as_float(flushed(x)), 0)); }
+std::uint32_t sine(std::uint32_t x) { return rounded_result(circular(flushed_value(x), 0)); }
 
-std::uint32_t cosine(std::uint32_t x) { return result(circular(as_float(flushed(x)), 1)); }
+std::uint32_t cosine(std::uint32_t x) { return rounded_result(circular(flushed_value(x), 1)); }
 
 std::uint32_t hyperbolic_tangent(std::uint32_t x) {
     return canonical(as_bits(static_cast<float>(std::tanh(static_cast<double>(as_float(x))))));

@@ -5,13 +5,31 @@
 // where a program asks for them), but for TANH, which keeps them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+
+#include "isa/machine/arithmetic/binary32.h"
 
 namespace occupipe::isa::arithmetic {
 
-std::uint32_t reciprocal(std::uint32_t x);       // 1 / x
-std::uint32_t reciprocal_root(std::uint32_t x);  // 1 / sqrt(x)
-std::uint32_t square_root(std::uint32_t x);
+OCCUPIPE_INLINE double flushed_value(std::uint32_t x) { return as_float(flushed(x)); }
+OCCUPIPE_INLINE std::uint32_t rounded_result(double value) {
+    return canonical(flushed(as_bits(static_cast<float>(value))));
+}
+
+OCCUPIPE_INLINE std::uint32_t reciprocal(std::uint32_t x) {
+    return rounded_result(1 / flushed_value(x));
+}
+OCCUPIPE_INLINE std::uint32_t square_root(std::uint32_t x) {
+    return rounded_result(std::sqrt(flushed_value(x)));
+}
+
+// 1 / sqrt(x) of binary64 rounds as the exact one: all operands of [1, 4) were tried, and the
+// others are powers of four away from these.
+OCCUPIPE_INLINE std::uint32_t reciprocal_root(std::uint32_t x) {
+    return rounded_result(1 / std::sqrt(flushed_value(x)));
+}
+
 std::uint32_t power_of_two(std::uint32_t x);  // 2^x
 std::uint32_t binary_logarithm(std::uint32_t x);
 std::uint32_t sine(std::uint32_t x);    // sin(2 pi x)

@@ -439,6 +439,7 @@ TEST(Functions, KnowTheirLimits) {
     EXPECT_EQ(reciprocal_root(0x80000000), 0xff800000u);
     EXPECT_EQ(reciprocal_root(as_bits(-1.0F)), 0x7fffffffu);
     EXPECT_EQ(reciprocal_root(0x7f800000), 0u);
+    EXPECT_EQ(reciprocal_root(0x403a18e3), 0x3f16209eu);  // the nearest to a middle
     EXPECT_EQ(binary_logarithm(0), 0xff800000u);
     EXPECT_EQ(binary_logarithm(as_bits(-1.0F)), 0x7fffffffu);
     EXPECT_EQ(power_of_two(0xff800000), 0u);
