@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -66,7 +67,12 @@ struct Shared {
     std::map<std::uint64_t, std::string> printed;  // by group
     std::atomic<std::uint64_t> steps = 0;
     std::atomic<bool> stop = false;
+    // Begins with the other threads, once the launch turns out to be long; empty: they are there.
+    std::function<void()> start_others;
 };
+
+// Warp-instructions that take longer than threads to start and end.
+constexpr std::uint64_t worth_threads = std::uint64_t{1} << 14;
 
 constexpr std::uint64_t no_group = std::numeric_limits<std::uint64_t>::max();
 
@@ -268,6 +274,8 @@ private:
                 group.place[2]));
         }
         if (shared_.stop) throw Stopped("stopped");
+        if (thread_ == 0 && all > worth_threads && shared_.start_others)
+            std::exchange(shared_.start_others, nullptr)();
         if (options_.progress) report(all);
     }
 
@@ -388,17 +396,22 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     shared.end = result.groups;
     shared.current.assign(threads, no_group);
     std::vector<std::unique_ptr<Worker>> workers;
-    for (std::size_t i = 0; i < threads; ++i) {
-        workers.push_back(std::make_unique<Worker>(launch, options, observer, shared, i));
-    }
+    const auto add = [&]() -> Worker& {
+        const std::size_t number = workers.size();
+        workers.push_back(std::make_unique<Worker>(launch, options, observer, shared, number));
+        return *workers.back();
+    };
+    Worker& first = add();
     if (launch.prepared->cooperative) {
-        workers[0]->run_together();
+        first.run_together();
     } else {
         std::vector<std::jthread> others;
-        for (std::size_t i = 1; i < threads; ++i) {
-            others.emplace_back([&, i] { workers[i]->run_groups(); });
-        }
-        workers[0]->run_groups();
+        if (threads > 1)
+            shared.start_others = [&] {
+                while (workers.size() < threads)
+                    others.emplace_back([&one = add()] { one.run_groups(); });
+            };
+        first.run_groups();
     }
     if (shared.error) std::rethrow_exception(shared.error);
     add_up(result, workers);
