@@ -21,6 +21,9 @@ struct CardMemory {
     int gib;
 };
 constexpr CardMemory card_memory[] = {
+    {"V100-PCIE-16GB", 16},
+    {"V100-SXM2-16GB", 16},
+    {"TITAN V", 12},
     {"T4", 16},
     {"RTX 2060", 6},
     {"RTX 2070", 8},
@@ -50,7 +53,15 @@ constexpr CardMemory card_memory[] = {
     {"RTX 4080", 16},
     {"RTX 4090", 24},
     {"H100-SXM5-80GB", 80},
+    {"H100 80GB HBM3", 80},
     {"H100 PCIe", 80},
+    {"H100 NVL", 94},
+    {"H200", 141},
+    {"GH200 96GB", 96},
+    {"H800 PCIe", 80},
+    {"B200", 180},
+    {"B300", 288},
+    {"RTX 5070 Ti", 16},
     {"RTX 5080", 16},
     {"RTX 5090", 32},
 };

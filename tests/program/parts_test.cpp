@@ -22,6 +22,7 @@
 #include "program/journal.h"
 #include "program/predict_launch.h"
 #include "program/settings.h"
+#include "published/shelf.h"
 #include "tests/support/temporary_folder.h"
 
 namespace occupipe::program {
@@ -252,6 +253,14 @@ TEST(ProgramDevice, IsTheProfiles) {
             .memory_is_assumed);
     EXPECT_THAT(message_of([] { device_facts(analysis::named_profile("gtx-1060")); }),
                 HasSubstr("is not executed"));
+}
+
+TEST(ProgramDevice, TheMemoryOfEveryCardIsKnown) {
+    for (const analysis::ShelfCard& card : analysis::built_in_shelf().cards) {
+        if (card.name.starts_with("AMD")) continue;
+        EXPECT_FALSE(device_facts(analysis::shelf_profile(card)).memory_is_assumed) << card.name;
+    }
+    EXPECT_EQ(device_facts(analysis::named_profile("h200")).memory_bytes, std::uint64_t{141} << 30);
 }
 
 TEST(ProgramSettings, ComeBackAsTheyWere) {
