@@ -153,7 +153,7 @@ void Runtime::launch(Function& function, const CallConfiguration& configuration,
     check(function, kernel, configuration, cooperative);
     const std::string lacking = isa::without_counterpart(*function.module->loaded, kernel);
     if (!lacking.empty()) {
-        tell(fmt::format("kernel '{}': {}", kernel.name, lacking));
+        tell(fmt::format("kernel '{}': {}", extract::readable_name(kernel.name), lacking));
         throw CudaFailure(CudaError::not_supported);
     }
     const Shape shape{.kernel = kernel.name,
@@ -166,7 +166,7 @@ void Runtime::launch(Function& function, const CallConfiguration& configuration,
     } catch (const isa::ExecutionError& error) {
         fail(error_of(error), text_of(error, kernel));
     } catch (const InputError& error) {
-        fail(CudaError::launch_failure, error.what());
+        fail(CudaError::launch_failure, with_readable_kernel(error.what(), kernel));
     }
 }
 

@@ -25,6 +25,8 @@ __global__ void for_ever(volatile int* x) {
     while (x[0] == 0) x[1] = x[1] + 1;
 }
 
+__global__ void look(cudaTextureObject_t from, float* x) { *x = tex1Dfetch<float>(from, 0); }
+
 static void tell(const char* where, cudaError_t error) {
     std::printf("%s: %s\n", where, cudaGetErrorName(error));
 }
@@ -64,6 +66,10 @@ int main(int count, char** words) {
         OK(cudaMemset(x, 1, 4000));
         claim<<<1, 32>>>(x);
         tell("synchronize", cudaDeviceSynchronize());
+    }
+    if (what == "texture") {
+        look<<<1, 1>>>(0, x);
+        tell("launch", cudaGetLastError());
     }
     if (what == "endless") {
         OK(cudaMemset(x, 0, 8));
