@@ -262,6 +262,9 @@ TEST(Decoder, ReadsShiftsAndBranchesOfUniformRegisters) {
     for (const int architecture : {75, 80, 86, 89})
         EXPECT_EQ(to_text(at(architecture, 0xffffea4006007958, 0x000fea000b83ffff), architecture),
                   "BRXU UR6 -0x15c0");
+    // Of cooperative groups, on 90, where branches have their distance in other bits.
+    const Instruction branch = at(90, 0x0000000304287947, 0x000fea000b800000, 0x5d0);
+    EXPECT_EQ(to_text(branch, 90), "BRA.CONV UR4, 0x680");
 }
 
 TEST(Decoder, ReadsTheControlField) {
