@@ -201,11 +201,13 @@ Handler bind_pair(const Instruction& one, int, Step& step, std::string& why_not)
 
 // FMNMX and FMNMX3. Without .NAN a number wins over a NaN.
 struct Extreme {
-    OCCUPIPE_INLINE static std::uint32_t chosen(std::uint32_t a, std::uint32_t b, bool least,
-                                                bool nan) {
-        const std::uint32_t number = least ? arithmetic::lesser(a, b) : arithmetic::greater(a, b);
-        const bool any = (a & 0x7fffffff) > 0x7f800000 || (b & 0x7fffffff) > 0x7f800000;
-        return nan && any ? arithmetic::nan32 : number;
+    // `least` and `nan` are all ones or 0.
+    OCCUPIPE_INLINE static std::uint32_t chosen(std::uint32_t a, std::uint32_t b,
+                                                std::uint32_t least, std::uint32_t nan) {
+        const std::uint32_t a_nan = (a & 0x7fffffff) > 0x7f800000 ? nan : 0;
+        const std::uint32_t b_nan = (b & 0x7fffffff) > 0x7f800000 ? nan : 0;
+        const std::uint32_t number = arithmetic::extreme(a, b, least);
+        return (a_nan | b_nan) != 0 ? arithmetic::nan32 : number;
     }
 
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
@@ -214,18 +216,18 @@ struct Extreme {
         const Lanes& b = real(warp, step, 1, scratch_b);
         const Mask minimum = predicate(warp, step, 0);
         const std::uint32_t kept = step.option[flush] != 0 ? 0x80000000 : 0xffffffff;
-        const bool nan = step.option[nan_wins] != 0;
+        const std::uint32_t nan = step.option[nan_wins] != 0 ? 0xffffffff : 0;
         const auto tidy = [&](std::uint32_t x) __attribute__((always_inline)) {
             return (x & 0x7f800000) == 0 ? x & kept : x;
         };
         each_lane([&](int lane) __attribute__((always_inline)) {
-            const bool least = (minimum & lane_bits[lane]) != 0;
+            const std::uint32_t least = (minimum & lane_bits[lane]) != 0 ? 0xffffffff : 0;
             best[lane] = chosen(tidy(a[lane]), tidy(b[lane]), least, nan);
         });
         if (step.source_count == 3) {
             const Lanes& c = real(warp, step, 2, scratch_c);
             each_lane([&](int lane) __attribute__((always_inline)) {
-                const bool least = (minimum & lane_bits[lane]) != 0;
+                const std::uint32_t least = (minimum & lane_bits[lane]) != 0 ? 0xffffffff : 0;
                 best[lane] = chosen(best[lane], tidy(c[lane]), least, nan);
             });
         }

@@ -120,25 +120,22 @@ OCCUPIPE_INLINE std::uint32_t fused(std::uint32_t a, std::uint32_t b, std::uint3
     return canonical(with_zero_sign<rounding>(sum, both, last));
 }
 
-// Minimum and maximum: a number wins over a NaN, -0 is less than +0 (PTX, min and max).
-OCCUPIPE_INLINE std::uint32_t lesser(std::uint32_t a, std::uint32_t b) {
+// The minimum where `least` is all ones, the maximum where it is 0: a number wins over a NaN, -0 is
+// less than +0 (PTX, min and max).
+OCCUPIPE_INLINE std::uint32_t extreme(std::uint32_t a, std::uint32_t b, std::uint32_t least) {
     const auto key = [](std::uint32_t pattern) {  // ordered as integers
-        return static_cast<std::int32_t>(pattern ^ (pattern >> 31 != 0 ? 0x7fffffff : 0));
+        const auto sign = static_cast<std::uint32_t>(static_cast<std::int32_t>(pattern) >> 31);
+        return static_cast<std::int32_t>(pattern ^ sign >> 1);
     };
-    const bool a_nan = (a & 0x7fffffff) > 0x7f800000;
-    const bool b_nan = (b & 0x7fffffff) > 0x7f800000;
-    const std::uint32_t least = key(b) < key(a) ? b : a;
-    return a_nan ? canonical(b) : b_nan ? a : least;
+    const std::uint32_t less = key(b) < key(a) ? 0xffffffff : 0;
+    const std::uint32_t number = (less ^ ~least) != 0 ? b : a;
+    const std::uint32_t of_numbers = (b & 0x7fffffff) > 0x7f800000 ? a : number;
+    return (a & 0x7fffffff) > 0x7f800000 ? canonical(b) : of_numbers;
 }
-OCCUPIPE_INLINE std::uint32_t greater(std::uint32_t a, std::uint32_t b) {
-    const auto key = [](std::uint32_t pattern) {
-        return static_cast<std::int32_t>(pattern ^ (pattern >> 31 != 0 ? 0x7fffffff : 0));
-    };
-    const bool a_nan = (a & 0x7fffffff) > 0x7f800000;
-    const bool b_nan = (b & 0x7fffffff) > 0x7f800000;
-    const std::uint32_t most = key(a) < key(b) ? b : a;
-    return a_nan ? canonical(b) : b_nan ? a : most;
+OCCUPIPE_INLINE std::uint32_t lesser(std::uint32_t a, std::uint32_t b) {
+    return extreme(a, b, 0xffffffff);
 }
+OCCUPIPE_INLINE std::uint32_t greater(std::uint32_t a, std::uint32_t b) { return extreme(a, b, 0); }
 
 // The sixteen comparisons, as they are encoded: bit 0 holds where a < b, bit 1 where a = b, bit 2
 // where a > b, bit 3 where one of them is a NaN.
