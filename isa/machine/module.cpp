@@ -17,6 +17,8 @@ namespace {
 // Types of relocations that were seen in data: an address of 32 or of 64 bits, and a generic one
 // (of a variable by another one), which is the same here.
 constexpr std::uint32_t address_32 = 1, address_64 = 2, generic_64 = 4;
+// What a kernel is launched by from another one, which is not executed.
+constexpr std::uint32_t descriptor_64 = 35;
 
 // Variables in constant memory; kernels may read them by generic addresses, too, so they lie in
 // global memory.
@@ -112,7 +114,8 @@ void LoadedModule::State::relocate(const std::string& section, std::span<std::by
     if (found == cubin->relocations.end()) return;
     for (const Relocation& one : found->second) {
         const std::size_t size = one.type == address_32 ? 4 : 8;
-        if (one.type != address_64 && one.type != address_32 && one.type != generic_64) {
+        if (one.type != address_64 && one.type != address_32 && one.type != generic_64 &&
+            one.type != descriptor_64) {
             throw InputError(
                 fmt::format("{}: a relocation of type {} is not known (at {:#x}, '{}')", section,
                             one.type, one.offset, one.symbol.name));
@@ -123,7 +126,8 @@ void LoadedModule::State::relocate(const std::string& section, std::span<std::by
         std::uint64_t value = 0;
         std::memcpy(&value, bytes.data() + one.offset, size);
         if (one.addend) value = static_cast<std::uint64_t>(*one.addend);
-        const bool outside = one.symbol.is_foreign_function && one.type == address_64;
+        const bool outside =
+            one.type == descriptor_64 || (one.symbol.is_foreign_function && one.type == address_64);
         value += outside ? address_of_foreign(one.symbol.name) : address_of(one.symbol);
         std::memcpy(bytes.data() + one.offset, &value, size);
     }

@@ -141,6 +141,16 @@ TEST(ProgramRepeats, AreAsTheLaunchWhoseCachesWereAlike) {
     for (std::size_t i = 2; i < times.size(); ++i) EXPECT_EQ(times[i], times[i % 2]);
 }
 
+TEST(ProgramNested, AKernelThatLaunchesAnotherOneIsRefusedAlone) {
+    const std::string& path = compiled().path("nested", "-cudart shared -rdc=true -lcudadevrt");
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path);
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
+    EXPECT_THAT(made.out, HasSubstr("PASS"));
+    EXPECT_THAT(made.err, HasSubstr("kernel 'launch(int*)'"));
+    EXPECT_THAT(made.err, HasSubstr("which is not executed"));
+}
+
 struct Fault {
     std::string what;
     std::vector<std::string> out, err;  // parts
