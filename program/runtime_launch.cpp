@@ -234,6 +234,14 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         kernel, [&](const isa::ExecutionError& error) { return text_of(error, kernel); });
     if (settings_.on_error == OnError::report)
         launch.options.on_fault = [&](const auto&... fault) { findings.fault(fault...); };
+    std::mutex telling;
+    if (settings_.on_error == OnError::as_cuda)
+        launch.options.on_behind = [&](std::size_t instruction, std::uint32_t, const auto& first) {
+            const std::scoped_lock lock(telling);
+            if (told_behind_.emplace(kernel.name, instruction).second)
+                tell(text_of(first(), kernel) +
+                     "; a GPU does not notice that, and this run goes on");
+        };
     std::optional<extract::LaunchCheck> check;
     if (shadow_)
         launch.observer = &check.emplace(*shadow_, kernel, *launch.file->cubin.architecture,

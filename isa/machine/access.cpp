@@ -154,14 +154,27 @@ void translate_unaligned(Warp& warp, const Step& step, Mask active, const Attemp
 void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
                        Addresses& addresses) {
     Group& group = *warp.group;
-    Mask faults = 0;
-    std::function<ExecutionError()> first;
+    const bool tells_of_behind = attempt.space == Space::global && group.options != nullptr &&
+                                 group.options->on_behind != nullptr;
+    Mask faults = 0, behind = 0;
+    std::function<ExecutionError()> first, first_behind;
     each_of(active, [&](int lane) {
         const std::uint64_t address = addresses[lane];
         const bool aligned = address % attempt.bytes == 0;
         std::byte* const place = aligned ? place_of(warp, lane, attempt, address) : nullptr;
         if (place != nullptr) {
             addresses[lane] = reinterpret_cast<std::uint64_t>(place);
+            return;
+        }
+        if (std::byte* const rest = aligned && tells_of_behind
+                                        ? warp.launch->memory->in_last_unit(address, attempt.bytes)
+                                        : nullptr) {
+            if (behind == 0)
+                first_behind = [&warp, &step, &attempt, lane, address] {
+                    return outside(warp, step, lane, attempt, address);
+                };
+            behind |= Mask{1} << lane;
+            addresses[lane] = reinterpret_cast<std::uint64_t>(rest);
             return;
         }
         if (faults == 0) {
@@ -178,9 +191,10 @@ void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt&
         addresses[lane] = reinterpret_cast<std::uint64_t>(left_out.bytes.data());
     });
     fill_inactive(active, addresses);
-    if (faults == 0) return;
     const auto instruction = static_cast<std::size_t>(&step - warp.launch->steps.data());
-    group.options->on_fault(instruction, static_cast<std::uint32_t>(std::popcount(faults)), first);
+    const auto count = [](Mask lanes) { return static_cast<std::uint32_t>(std::popcount(lanes)); };
+    if (behind != 0) group.options->on_behind(instruction, count(behind), first_behind);
+    if (faults != 0) group.options->on_fault(instruction, count(faults), first);
 }
 
 }  // namespace occupipe::isa

@@ -61,9 +61,12 @@ struct ExecutionOptions {
     // writes vanish, and the kernel goes on. `threads`: of a warp, by this instruction, at once;
     // `first`: makes the error of the first of them. Called by several threads of the host at once.
     // None: the first one ends the execution.
-    std::function<void(std::size_t instruction, std::uint32_t threads,
-                       const std::function<ExecutionError()>& first)>
-        on_fault;
+    using OnFault = std::function<void(std::size_t instruction, std::uint32_t threads,
+                                       const std::function<ExecutionError()>& first)>;
+    OnFault on_fault;
+    // Told in the same way of accesses behind the end of a buffer's bytes in its last unit of 512,
+    // which are done, as on a GPU. None: they are at fault.
+    OnFault on_behind;
 };
 
 struct InstructionCount {

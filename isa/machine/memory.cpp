@@ -24,7 +24,7 @@ constexpr std::uint64_t largest = std::uint64_t{1} << 40;
 
 struct GlobalMemory::Storage {
     explicit Storage(std::uint64_t size)
-        : data(static_cast<std::byte*>(std::calloc(1, size + alignment))) {
+        : data(static_cast<std::byte*>(std::calloc(1, size + unit + alignment))) {
         if (!data) throw std::bad_alloc();
     }
     Storage(int file, std::uint64_t size) : data(nullptr), mapped(size) {
@@ -140,6 +140,16 @@ const GlobalMemory::Buffer* GlobalMemory::find(std::uint64_t address, std::uint6
     const Buffer& buffer = (--behind)->second;
     const std::uint64_t offset = address - buffer.address;
     return offset <= buffer.size && size <= buffer.size - offset ? &buffer : nullptr;
+}
+
+std::byte* GlobalMemory::in_last_unit(std::uint64_t address, std::uint64_t size) const {
+    auto behind = buffers_.upper_bound(address);
+    if (behind == buffers_.begin()) return nullptr;
+    const Buffer& buffer = (--behind)->second;
+    const std::uint64_t offset = address - buffer.address;
+    const std::uint64_t end = (buffer.size + unit - 1) / unit * unit;
+    const bool there = offset <= end && size <= end - offset && storage_.contains(buffer.address);
+    return there ? buffer.data + offset : nullptr;
 }
 
 const GlobalMemory::Buffer* GlobalMemory::nearest(std::uint64_t address) const {

@@ -56,6 +56,9 @@ public:
     GlobalMemory(GlobalMemory&&) noexcept;
     GlobalMemory& operator=(GlobalMemory&&) noexcept;
 
+    // As CUDA allocates: what lies behind a buffer in its last unit is there.
+    static constexpr std::uint64_t unit = 512;
+
     // A buffer of `size` bytes, all zero, at a multiple of 256 bytes; at least 64 KiB around it are
     // not mapped. The address depends on the sizes added before alone. Throws InputError where the
     // name is taken or the size is 0 or above 2^40.
@@ -78,6 +81,10 @@ public:
 
     // The buffer that holds all of [address, address + size); none where there is no such one.
     const Buffer* find(std::uint64_t address, std::uint64_t size) const;
+
+    // Where bytes lie on the host that are not all within a buffer, but in its last unit; nullptr:
+    // elsewhere, or the buffer is the host's.
+    std::byte* in_last_unit(std::uint64_t address, std::uint64_t size) const;
 
     // The buffer that is next to an address, before or behind; none where there are no buffers.
     const Buffer* nearest(std::uint64_t address) const;

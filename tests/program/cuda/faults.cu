@@ -25,6 +25,8 @@ __global__ void for_ever(volatile int* x) {
     while (x[0] == 0) x[1] = x[1] + 1;
 }
 
+__global__ void take(const float* x, float* to) { to[0] = x[1000]; }
+
 __global__ void look(cudaTextureObject_t from, float* x) { *x = tex1Dfetch<float>(from, 0); }
 
 static void tell(const char* where, cudaError_t error) {
@@ -48,6 +50,13 @@ int main(int count, char** words) {
     float* x = nullptr;
     OK(cudaMalloc(&x, 1000 * sizeof(float)));
     if (what == "outside") run_store(x, 1100);
+    if (what == "behind") {
+        run_store(x, 1010);
+        take<<<1, 1>>>(x, x);
+        float behind = 0;
+        OK(cudaMemcpy(&behind, x, sizeof behind, cudaMemcpyDeviceToHost));
+        std::printf("behind: %g\n", behind);
+    }
     if (what == "host") run_store(new float[1000], 1000);
     if (what == "freed") {
         OK(cudaFree(x));
