@@ -36,9 +36,11 @@ public:
     // One for each place and kind.
     std::vector<Finding> all() const;
 
+    // The source line, or the address.
+    std::string place_of(std::size_t instruction) const;
+
 private:
     Finding& at(FindingKind kind, const std::string& place);
-    std::string place_of(std::size_t instruction) const;
 
     const isa::Kernel& kernel_;
     std::function<std::string(const isa::ExecutionError&)> explain_;

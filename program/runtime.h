@@ -215,7 +215,7 @@ private:
     int journal_process_ = 0;
     CudaError sticky_ = CudaError::success;
     std::set<std::string> told_;
-    std::set<std::pair<std::string, std::size_t>> told_behind_;  // kernel and instruction
+    std::set<std::pair<std::string, std::string>> told_behind_;  // kernel and place
 
     isa::GlobalMemory memory_;
     std::optional<extract::ShadowMemory> shadow_;  // where Settings::check asks for it

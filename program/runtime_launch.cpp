@@ -147,6 +147,7 @@ void Runtime::check(const Function& function, const isa::Kernel& kernel,
 
 void Runtime::launch(Function& function, const CallConfiguration& configuration, void** arguments,
                      bool cooperative) {
+    journal();  // tells that the process came here, whatever becomes of the launch
     Stream* const to = stream(configuration.stream);
     if (to == nullptr) throw CudaFailure(CudaError::invalid_resource_handle);
     const isa::Kernel& kernel = kernel_of(function);
@@ -238,7 +239,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     if (settings_.on_error == OnError::as_cuda)
         launch.options.on_behind = [&](std::size_t instruction, std::uint32_t, const auto& first) {
             const std::scoped_lock lock(telling);
-            if (told_behind_.emplace(kernel.name, instruction).second)
+            if (told_behind_.emplace(kernel.name, findings.place_of(instruction)).second)
                 tell(text_of(first(), kernel) +
                      "; a GPU does not notice that, and this run goes on");
         };

@@ -186,6 +186,7 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
         {"assert",
          {"synchronize: cudaErrorAssert"},
          {"thread: [31,0,0] Assertion `x[threadIdx.x] == 0` failed."}},
+        {"shape", {"launch: cudaErrorInvalidConfiguration"}, {"no kernel was launched\n"}},
         {"texture",
          {"launch: cudaErrorNotSupported"},
          {"kernel 'look(unsigned long long, float*)': TLD, a texture fetch", "(faults.cu:30)"}},

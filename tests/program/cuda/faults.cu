@@ -76,6 +76,10 @@ int main(int count, char** words) {
         claim<<<1, 32>>>(x);
         tell("synchronize", cudaDeviceSynchronize());
     }
+    if (what == "shape") {
+        store<<<1, 2048>>>(x, 1);
+        tell("launch", cudaGetLastError());
+    }
     if (what == "texture") {
         look<<<1, 1>>>(0, x);
         tell("launch", cudaGetLastError());
