@@ -166,15 +166,18 @@ void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt&
             addresses[lane] = reinterpret_cast<std::uint64_t>(place);
             return;
         }
-        if (std::byte* const rest = aligned && tells_of_behind
-                                        ? warp.launch->memory->in_last_unit(address, attempt.bytes)
-                                        : nullptr) {
+        if (const GlobalMemory::Buffer* const before =
+                aligned && tells_of_behind
+                    ? warp.launch->memory->in_last_unit(address, attempt.bytes)
+                    : nullptr) {
             if (behind == 0)
                 first_behind = [&warp, &step, &attempt, lane, address] {
                     return outside(warp, step, lane, attempt, address);
                 };
             behind |= Mask{1} << lane;
-            addresses[lane] = reinterpret_cast<std::uint64_t>(rest);
+            group.turn_to(*before, attempt.kind);
+            addresses[lane] =
+                reinterpret_cast<std::uint64_t>(before->data) + (address - before->address);
             return;
         }
         if (faults == 0) {

@@ -142,14 +142,15 @@ const GlobalMemory::Buffer* GlobalMemory::find(std::uint64_t address, std::uint6
     return offset <= buffer.size && size <= buffer.size - offset ? &buffer : nullptr;
 }
 
-std::byte* GlobalMemory::in_last_unit(std::uint64_t address, std::uint64_t size) const {
+const GlobalMemory::Buffer* GlobalMemory::in_last_unit(std::uint64_t address,
+                                                       std::uint64_t size) const {
     auto behind = buffers_.upper_bound(address);
     if (behind == buffers_.begin()) return nullptr;
     const Buffer& buffer = (--behind)->second;
     const std::uint64_t offset = address - buffer.address;
     const std::uint64_t end = (buffer.size + unit - 1) / unit * unit;
     const bool there = offset <= end && size <= end - offset && storage_.contains(buffer.address);
-    return there ? buffer.data + offset : nullptr;
+    return there ? &buffer : nullptr;
 }
 
 const GlobalMemory::Buffer* GlobalMemory::nearest(std::uint64_t address) const {

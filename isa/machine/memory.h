@@ -82,9 +82,9 @@ public:
     // The buffer that holds all of [address, address + size); none where there is no such one.
     const Buffer* find(std::uint64_t address, std::uint64_t size) const;
 
-    // Where bytes lie on the host that are not all within a buffer, but in its last unit; nullptr:
-    // elsewhere, or the buffer is the host's.
-    std::byte* in_last_unit(std::uint64_t address, std::uint64_t size) const;
+    // The buffer in whose last unit bytes lie that are not all within it; its memory reaches there.
+    // None: they are elsewhere, or the buffer is the host's.
+    const Buffer* in_last_unit(std::uint64_t address, std::uint64_t size) const;
 
     // The buffer that is next to an address, before or behind; none where there are no buffers.
     const Buffer* nearest(std::uint64_t address) const;
