@@ -270,6 +270,7 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     options.kernel = launch.kernel->name;
     options.memory_cores = profiles.front().cores;
     options.sample_streams = true;
+    if (launch.sample) options.least_memory_groups = 8;
     options.earlier = launch.earlier;
     options.earlier_bytes = launch.earlier_bytes;
     const bool together = std::ranges::any_of(
