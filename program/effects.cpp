@@ -29,8 +29,11 @@ void Effects::executed(Launch launch, const isa::Execution& execution,
         const isa::GlobalMemory::Buffer* const buffer = memory.find(address, 1);
         return buffer == nullptr || reinterpret_cast<std::uint64_t>(buffer->data) == address;
     };
+    const std::vector<std::uint64_t> buffers = isa::united(execution.read, execution.written);
+    constexpr std::size_t most_buffers = 256;
+    if (buffers.size() > most_buffers) return;
     Known known{.warp_instructions = execution.warp_instructions};
-    for (const std::uint64_t address : isa::united(execution.read, execution.written)) {
+    for (const std::uint64_t address : buffers) {
         if (on_host(address)) return;
         known.buffers.emplace_back(address, versions_[address]);
     }

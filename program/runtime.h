@@ -257,6 +257,8 @@ private:
         const KnownLaunch& nearest(std::uint64_t warp_instructions, double cached,
                                    const std::string& arguments) const;
         bool knows(double cached, const std::string& arguments) const;
+        // One that was predicted with these, else the last of many; none: it is to be predicted.
+        const KnownLaunch* of_arguments(double cached, const std::string& arguments) const;
     };
     std::map<Shape, KnownShape> known_;
     std::map<CopyKind, Copies> copies_;

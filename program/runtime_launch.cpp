@@ -112,6 +112,17 @@ bool Runtime::KnownShape::knows(double cached, const std::string& arguments) con
            });
 }
 
+const Runtime::KnownLaunch* Runtime::KnownShape::of_arguments(double cached,
+                                                              const std::string& arguments) const {
+    constexpr std::size_t most_sampled_of_a_shape = 64;
+    const auto found =
+        std::ranges::find_if(launches | std::views::reverse, [&](const KnownLaunch& one) {
+            return alike(one.cached, cached) && one.arguments == arguments;
+        });
+    if (found != launches.rend()) return &*found;
+    return launches.size() >= most_sampled_of_a_shape ? &launches.back() : nullptr;
+}
+
 void Runtime::check(const Function& function, const isa::Kernel& kernel,
                     const CallConfiguration& configuration, bool cooperative) const {
     const std::uint64_t threads =
@@ -168,6 +179,9 @@ void Runtime::launch(Function& function, const CallConfiguration& configuration,
         fail(error_of(error), text_of(error, kernel));
     } catch (const InputError& error) {
         fail(CudaError::launch_failure, with_readable_kernel(error.what(), kernel));
+    } catch (...) {
+        effects_.forget();
+        throw;
     }
 }
 
@@ -262,7 +276,12 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     const std::string arguments = without_addresses(parameters);
     Effects::Launch same{
         .kernel = &kernel, .shape = shape, .parameters = {parameters.begin(), parameters.end()}};
-    if (known.next_is_predicted || !known.knows(cached, arguments) || settings_.every_launch) {
+    const KnownLaunch* const sampled =
+        settings_.sample ? known.of_arguments(cached, arguments) : nullptr;
+    const bool is_known = settings_.sample
+                              ? sampled != nullptr
+                              : !known.next_is_predicted && known.knows(cached, arguments);
+    if (!is_known || settings_.every_launch) {
         journal.begin(shape);
         launch.earlier = [&](std::uint64_t line) {
             return history_.since(line * extract::line_bytes);
@@ -290,10 +309,9 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         // What is looked for in a launch is found again.
         const bool looked_at = check || settings_.on_error == OnError::report;
         std::optional<std::uint64_t> again;
-        if (settings_.sample)
-            again = known.nearest(known.launches.back().warp_instructions, cached, arguments)
-                        .warp_instructions;
-        else if (!looked_at)
+        if (sampled != nullptr)
+            again = sampled->warp_instructions;
+        else if (!looked_at && known.launches.back().seconds)
             again = effects_.repeated(same);
         is_executed = !again;
         if (again)
@@ -301,13 +319,19 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         else
             execution = isa::execute(*launch.module, kernel, launch.shape, parameters,
                                      launch.options, launch.observer);
-        const KnownLaunch& like = known.nearest(execution.warp_instructions, cached, arguments);
+        const KnownLaunch& like =
+            sampled != nullptr ? *sampled
+                               : known.nearest(execution.warp_instructions, cached, arguments);
         seconds = like.seconds;
         journal.repeated(like.number, execution.warp_instructions, seconds_since(began));
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
                                   !alike(like.warp_instructions, execution.warp_instructions);
     }
-    if (is_executed) effects_.executed(std::move(same), execution, memory_);
+    // Kernels reach a managed variable where the host changes it without a call.
+    if (is_executed && function.module->managed.empty())
+        effects_.executed(std::move(same), execution, memory_);
+    else if (is_executed)
+        for (const std::uint64_t buffer : execution.written) effects_.changed(buffer);
     for (const TouchedRange& one : touched) {
         if (one.kind != MemoryKind::device) continue;
         // Which part it is of one that is far larger is not known: that stays where it was.

@@ -84,7 +84,7 @@ TEST_P(ProgramCompiled, PassesItsOwnCheck) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, ProgramCompiled,
                          ::testing::Values("streams", "memory", "symbols", "threads", "device_code",
-                                           "algorithms", "effects"));
+                                           "algorithms", "effects", "managed"));
 
 // 400 launches that write what is there already take less than 40 that do not.
 TEST(ProgramRepeats, AreNotExecutedWhereTheyChangeNothing) {
@@ -139,6 +139,14 @@ TEST(ProgramRepeats, AreAsTheLaunchWhoseCachesWereAlike) {
     ASSERT_EQ(times.size(), 6U);
     EXPECT_GT(times[1], 1.5 * times[0]);
     for (std::size_t i = 2; i < times.size(); ++i) EXPECT_EQ(times[i], times[i % 2]);
+    // A sample goes by the arguments, too.
+    run(path, {}, {"--sample", "--force", "-o", (folder.path / "out").string()});
+    const auto sampled = nlohmann::json::parse(read_text_file(folder.path / "out" / "trace.json"));
+    std::vector<double> of_sample;
+    for (const auto& event : sampled["traceEvents"])
+        if (event["name"].get<std::string>().starts_with("gather"))
+            of_sample.push_back(event["dur"]);
+    EXPECT_EQ(of_sample, times);
 }
 
 TEST(ProgramNested, AKernelThatLaunchesAnotherOneIsRefusedAlone) {
