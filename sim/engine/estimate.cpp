@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "sim/engine/launch_run.h"
 #include "sim/engine/steady_rate.h"
 #include "sim/engine/whole_run.h"
 #include "sim/machine/core_layout.h"
@@ -493,7 +494,9 @@ private:
         result.estimate = EstimatedRun{
             .simulated_share =
                 static_cast<double>(simulated_) / (instructions * problem_.gpu().cores),
-            .error = amplified * error + std::max({safety * spread, steady, last_wave / waves})};
+            .error =
+                amplified * error + std::max({safety * spread, steady, last_wave / waves,
+                                              sim::chance_of_a_long_group(layout_, instructions)})};
         return result;
     }
 

@@ -16,6 +16,10 @@ struct LaunchRun {
     std::vector<std::int32_t> kinds_of_last;  // its groups, in the order in which it began them
 };
 
+// Which core gets one of the long groups more than others, where some are longer: a share of the
+// time of a core that executes so many instructions.
+double chance_of_a_long_group(const CoreLayout& layout, double instructions);
+
 // `layout` without groups, as build_layout() makes it. A core that has free slots takes the next
 // groups of the launch; where several have, one group each in turn, the first core first. Cores
 // that were given the same groups are simulated once. With options.estimate, groups are

@@ -163,6 +163,31 @@ TEST(Estimate, SkipsInEachPartOfALaunch) {
     EXPECT_NEAR(guess.cycles, full.cycles, guess.estimate->error * full.cycles);
 }
 
+// By turns they share two units; one kind after the other, each waits for its own.
+TEST(Estimate, KnowsThatGroupsDoNotMeetOthersLater) {
+    GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 2, 6, "mem"}});
+    profile.cores = 2;
+    Kernel kernel{.name = "turns"};
+    for (const std::string op : {"add", "ld"})
+        kernel.warps.push_back(
+            {.share = 0.5, .instructions = {repeat(50, {instruction("a", op, {})})}});
+    kernel.groups.emplace();
+    kernel.groups->kinds = {{0}, {1}};
+    for (int i = 0; i < 5000; ++i)
+        for (const std::int32_t kind : {0, 1}) kernel.groups->order.push_back({kind, 1});
+    for (const std::int32_t kind : {0, 1}) kernel.groups->order.push_back({kind, 5000});
+    kernel.launch = Launch{1, 8, 20'000};
+    const Problem problem(profile, kernel, *kernel.launch);
+    const SimulationResult full =
+        simulate(problem, {.order = Order::in_order, .detect_periods = false});
+    const SimulationResult guess = simulate(problem, {.order = Order::in_order,
+                                                      .detect_periods = false,
+                                                      .estimate = true,
+                                                      .exact = full.simulated / 20});
+    EXPECT_NEAR(guess.cycles, full.cycles,
+                (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+}
+
 // Two kinds of groups with long loops, in an order that no rate can be steady in: the loops are
 // cut.
 TEST(Estimate, CutsLongLoopsOfGroupsThatDiffer) {
