@@ -166,7 +166,7 @@ TEST(Estimate, SkipsInEachPartOfALaunch) {
 // By turns they share two units; one kind after the other, each waits for its own.
 TEST(Estimate, KnowsThatGroupsDoNotMeetOthersLater) {
     GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 2, 6, "mem"}});
-    profile.cores = 2;
+    profile.cores = 3;
     Kernel kernel{.name = "turns"};
     for (const std::string op : {"add", "ld"})
         kernel.warps.push_back(
