@@ -68,7 +68,8 @@ TEST(ProgramRun, ASampleIsPredictedAsTheWholeLaunch) {
     }
     EXPECT_EQ(kernels[0][0]["predictions"], kernels[1][0]["predictions"]);
     EXPECT_EQ(kernels[0][0]["warp_instructions"], kernels[1][0]["warp_instructions"]);
-    EXPECT_THAT(run_host({"right"}, {"--sample", "--check"}).err, HasSubstr("--check excludes --sample"));
+    EXPECT_THAT(run_host({"right"}, {"--sample", "--check"}).err,
+                HasSubstr("--check excludes --sample"));
 }
 
 TEST(ProgramRun, TheExitCodeIsTheProgramsOwn) {

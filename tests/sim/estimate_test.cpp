@@ -103,6 +103,11 @@ TEST(Estimate, ASteadyRateCoversTheTruthWhereGroupsDiffer) {
     EXPECT_GT(estimates, 3);
 }
 
+void expect_covers(const SimulationResult& guess, const SimulationResult& full) {
+    EXPECT_NEAR(guess.cycles, full.cycles,
+                (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+}
+
 // What the beginning of a launch does not tell: the second half, one long group later on or under
 // way, and few groups of slow instructions.
 TEST(Estimate, CoversGroupsUnlikeTheFirst) {
@@ -134,9 +139,23 @@ TEST(Estimate, CoversGroupsUnlikeTheFirst) {
         const SimulationResult full = simulate(problem, {.order = Order::in_order});
         const SimulationResult guess = simulate(
             problem, {.order = Order::in_order, .estimate = true, .exact = full.simulated / 4});
-        EXPECT_NEAR(guess.cycles, full.cycles,
-                    (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+        expect_covers(guess, full);
     }
+}
+
+struct FullAndGuess {
+    SimulationResult full, guess;
+};
+
+// The guess after a twentieth of what the full run simulates.
+FullAndGuess full_and_guess(const Problem& problem) {
+    SimulationOptions options{.order = Order::in_order, .detect_periods = false};
+    FullAndGuess both;
+    both.full = simulate(problem, options);
+    options.estimate = true;
+    options.exact = both.full.simulated / 20;
+    both.guess = simulate(problem, options);
+    return both;
 }
 
 // The rate of each part of a launch is found in its own groups.
@@ -152,15 +171,10 @@ TEST(Estimate, SkipsInEachPartOfALaunch) {
     kernel.groups->order = {{0, 30'000}, {1, 20'000}};
     kernel.launch = Launch{1, 5, 50'000};
     const Problem problem(profile, kernel, *kernel.launch);
-    const SimulationResult full =
-        simulate(problem, {.order = Order::in_order, .detect_periods = false});
-    const SimulationResult guess = simulate(problem, {.order = Order::in_order,
-                                                      .detect_periods = false,
-                                                      .estimate = true,
-                                                      .exact = full.simulated / 20});
+    const auto [full, guess] = full_and_guess(problem);
     ASSERT_TRUE(guess.estimate);
     EXPECT_LT(guess.simulated, full.simulated / 4);
-    EXPECT_NEAR(guess.cycles, full.cycles, guess.estimate->error * full.cycles);
+    expect_covers(guess, full);
 }
 
 // By turns they share two units; one kind after the other, each waits for its own.
@@ -178,14 +192,8 @@ TEST(Estimate, KnowsThatGroupsDoNotMeetOthersLater) {
     for (const std::int32_t kind : {0, 1}) kernel.groups->order.push_back({kind, 5000});
     kernel.launch = Launch{1, 8, 20'000};
     const Problem problem(profile, kernel, *kernel.launch);
-    const SimulationResult full =
-        simulate(problem, {.order = Order::in_order, .detect_periods = false});
-    const SimulationResult guess = simulate(problem, {.order = Order::in_order,
-                                                      .detect_periods = false,
-                                                      .estimate = true,
-                                                      .exact = full.simulated / 20});
-    EXPECT_NEAR(guess.cycles, full.cycles,
-                (guess.estimate ? guess.estimate->error : 0) * full.cycles);
+    const auto [full, guess] = full_and_guess(problem);
+    expect_covers(guess, full);
 }
 
 // Two kinds of groups with long loops, in an order that no rate can be steady in: the loops are
