@@ -3,10 +3,11 @@
 // executed again. Programs that time a kernel launch it a hundred times.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,11 +29,14 @@ public:
     // Warp-instructions of the same launch before, if every buffer that it read or wrote is as it
     // left it, and it wrote to none that it read.
     std::optional<std::uint64_t> repeated(const Launch& launch) const;
-    void executed(Launch launch, const isa::Execution& execution, const isa::GlobalMemory& memory);
+    // `alone`: the host reaches what the launch refers to by calls alone, but for buffers of its
+    // own.
+    void executed(Launch launch, const isa::Execution& execution, const isa::GlobalMemory& memory,
+                  bool alone);
     // Another one than a launch writes to the buffer at this address, or releases it.
     void changed(std::uint64_t buffer) { ++versions_[buffer]; }
     // A launch ended in an error, or modules are loaded anew.
-    void forget();
+    void forget() { known_.clear(); }
 
 private:
     struct Known {

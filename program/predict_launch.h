@@ -41,9 +41,8 @@ struct ExecutedAndPredicted {
 };
 
 // Executes every group of the launch once, unless it is to be a sample, in the program's memory.
-// Groups that stand for all are
-// watched, the others run at full speed. Throws what isa::execute() throws; what cannot be
-// predicted is told in its place.
+// Groups that stand for all are watched, the others run at full speed. Throws what isa::execute()
+// throws; what cannot be predicted is told in its place.
 ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
                                          const std::vector<GpuProfile>& profiles);
 

@@ -327,11 +327,9 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         known.next_is_predicted = known.launches.size() < most_predicted_of_a_shape &&
                                   !alike(like.warp_instructions, execution.warp_instructions);
     }
-    // Kernels reach a managed variable where the host changes it without a call.
-    if (is_executed && function.module->managed.empty())
-        effects_.executed(std::move(same), execution, memory_);
-    else if (is_executed)
-        for (const std::uint64_t buffer : execution.written) effects_.changed(buffer);
+    // The host changes a managed variable without a call.
+    if (is_executed)
+        effects_.executed(std::move(same), execution, memory_, function.module->managed.empty());
     for (const TouchedRange& one : touched) {
         if (one.kind != MemoryKind::device) continue;
         // Which part it is of one that is far larger is not known: that stays where it was.

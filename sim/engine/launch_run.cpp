@@ -132,23 +132,29 @@ private:
                                   0.0);
     }
 
+    std::int64_t wave() const { return std::int64_t{layout_.slots} * cores_; }
+
+    // The share of these groups' instructions that is of kinds beyond their part in the others.
+    double beyond(const std::vector<double>& these, const std::vector<double>& others) const {
+        const double work = instructions_of(these), other_work = instructions_of(others);
+        double sum = 0;
+        for (std::size_t kind = 0; kind < these.size(); ++kind)
+            sum += static_cast<double>(layout_.kind_instructions[kind]) *
+                   std::max(0.0, these[kind] / work - others[kind] / other_work);
+        return sum;
+    }
+
     // How far the mix of kinds in a wave is from that of all these groups: a share of instructions,
     // mean over some waves.
     double variation(std::int64_t begin, std::int64_t end) const {
         constexpr std::int64_t most_waves = 64;
-        const std::int64_t wave = std::int64_t{layout_.slots} * cores_;
-        const std::int64_t waves = std::min(most_waves, (end - begin) / wave);
+        const std::int64_t waves = std::min(most_waves, (end - begin) / wave());
         if (waves < 2) return 0;
         const std::vector<double> all = groups_.kind_counts(begin, end);
-        const double work = instructions_of(all);
         double sum = 0;
         for (std::int64_t i = 0; i < waves; ++i) {
             const std::int64_t at = begin + i * (end - begin) / waves;
-            const std::vector<double> here = groups_.kind_counts(at, at + wave);
-            const double own = instructions_of(here);
-            for (std::size_t kind = 0; kind < all.size(); ++kind)
-                sum += static_cast<double>(layout_.kind_instructions[kind]) *
-                       std::max(0.0, here[kind] / own - all[kind] / work);
+            sum += beyond(groups_.kind_counts(at, at + wave()), all);
         }
         return sum / static_cast<double>(waves);
     }
@@ -200,47 +206,42 @@ private:
     // all but the last waves, or those up to others.
     void skip_middle() {
         next_look_ = simulated_ + options_.exact / 2;
-        const std::int64_t wave = std::int64_t{layout_.slots} * cores_;
-        const std::int64_t last = count_ - waves_at_the_end * wave;
+        const std::int64_t last = count_ - waves_at_the_end * wave();
         if (!differ_ && last > next_) differ_ = difference_of_kinds();
         never_skip_ = !differ_ || last <= next_;
         if (never_skip_) return;
         const std::vector<double> before = groups_.kind_counts(like_from_, next_);
-        const double done = instructions_of(before);
-        const auto rate = steady_rate(
-            points_, done * static_cast<double>(wave) / static_cast<double>(next_ - like_from_));
+        const auto rate =
+            steady_rate(points_, instructions_of(before) * static_cast<double>(wave()) /
+                                     static_cast<double>(next_ - like_from_));
         if (!rate) return;
+        const double varied = variation(like_from_, next_);
         const double uncertain = rate->standard_error / rate->time_each;
         const auto skipped_until = [&](std::int64_t end) {
             const std::vector<double> skipped = groups_.kind_counts(next_, end);
             const double work = instructions_of(skipped);
-            double unlike = 0;  // instructions of other kinds than before
-            for (std::size_t kind = 0; kind < before.size(); ++kind)
-                unlike += std::max(0.0, static_cast<double>(layout_.kind_instructions[kind]) *
-                                            (skipped[kind] - before[kind] * work / done));
             // Which groups meet is another question, and where in a round of theirs the cores are.
-            const double apart =
-                std::max(0.0, variation(next_, end) - variation(like_from_, next_));
+            const double unlike =
+                beyond(skipped, before) + std::max(0.0, variation(next_, end) - varied);
             return Skipped{.work = work,
                            .time = work * rate->time_each,
-                           .error = (work * (uncertain + apart * *differ_) + unlike * *differ_) /
-                                        instructions_ +
+                           .error = work * (uncertain + unlike * *differ_) / instructions_ +
                                     rate->scatter / (instructions_ * rate->time_each)};
         };
         const double left = steady_enough - skipped_.error;
-        const Skipped all = skipped_until(last);
+        Skipped more = skipped_until(last);
         std::int64_t end = last;
-        if (all.error > left) {
+        if (more.error > left) {
             // Up to where others begin, for which a part of the error is left.
-            if (all.work * uncertain / instructions_ > left / 2) return;
+            if (more.work * uncertain / instructions_ > left / 2) return;
             end = next_;
-            for (std::int64_t too_far = last; too_far - end > wave;) {
+            for (std::int64_t too_far = last; too_far - end > wave();) {
                 const std::int64_t middle = end + (too_far - end) / 2;
                 (skipped_until(middle).error <= left / 2 ? end : too_far) = middle;
             }
             if (end == next_) return;
+            more = skipped_until(end);
         }
-        const Skipped more = skipped_until(end);
         skipped_.work += more.work;
         skipped_.time += more.time;
         skipped_.error += more.error;

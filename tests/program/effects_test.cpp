@@ -31,7 +31,7 @@ struct EffectsTest : ::testing::Test {
         made.written = std::move(written);
         return made;
     }
-    void executed(const isa::Execution& made) { effects.executed(launch, made, memory); }
+    void executed(const isa::Execution& made) { effects.executed(launch, made, memory, true); }
 };
 
 TEST_F(EffectsTest, ALaunchRepeatsWhileItsBuffersAreAsItLeftThem) {
@@ -56,7 +56,7 @@ TEST_F(EffectsTest, AnotherLaunchThatWritesThereIsAChange) {
     Effects::Launch another = launch;
     another.parameters.resize(8);
     EXPECT_FALSE(effects.repeated(another));
-    effects.executed(another, execution({}, {in}), memory);
+    effects.executed(another, execution({}, {in}), memory, true);
     EXPECT_FALSE(effects.repeated(launch));
     EXPECT_TRUE(effects.repeated(another));
 }
@@ -71,6 +71,8 @@ TEST_F(EffectsTest, WhatDependsOnItselfOrTheHostOrPrintsIsExecuted) {
     alignas(256) std::array<std::byte, 64> bytes{};
     const std::uint64_t host = memory.add_host("host", bytes).address;
     executed(execution({host}, {out}));
+    EXPECT_FALSE(effects.repeated(launch));
+    effects.executed(launch, execution({in}, {out}), memory, false);
     EXPECT_FALSE(effects.repeated(launch));
     executed(execution({in}, {out}));
     EXPECT_TRUE(effects.repeated(launch));
