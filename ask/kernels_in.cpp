@@ -266,16 +266,26 @@ const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubi
     return *found[options.step - 1];
 }
 
-extract::NameOf names_of(std::set<std::string> known) {
-    std::map<std::string, std::string, std::less<>> rows;  // by opcode; empty: several count it
+namespace {
+
+// By opcode: the row of the catalogue that counts it; empty: several do.
+std::map<std::string, std::string, std::less<>> rows_by_opcode() {
+    std::map<std::string, std::string, std::less<>> rows;
     for (const bench::Row& row : bench::instruction_table()) {
         if (row.sass.empty() || row.sass.find_first_of("|.") != row.sass.npos) continue;
         const bool alone = row.sass_length == 1 && row.sass_count == 1;
         const auto [place, first] = rows.emplace(row.sass, alone ? row.id : "");
         if (!first) place->second.clear();
     }
-    return [known, rows = std::move(rows), of = extract::names_known_to(known)](
-               const isa::Instruction& instruction, const isa::Instruction* before) {
+    return rows;
+}
+
+}  // namespace
+
+extract::NameOf names_of(std::set<std::string> known) {
+    static const auto rows = rows_by_opcode();
+    return [known, of = extract::names_known_to(known)](const isa::Instruction& instruction,
+                                                        const isa::Instruction* before) {
         std::string name = of(instruction, before);
         if (!name.starts_with("machine.")) return name;
         const auto row = rows.find(instruction.opcode);
