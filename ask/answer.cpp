@@ -493,11 +493,11 @@ Notes notes_of(const Ready& ready, const Notes& fitted, const Told& told, const 
     constexpr double worth_telling = 0.05;  // of the time
     const auto& launch = told.problem ? told.problem->gpu().launch_seconds : std::nullopt;
     if (launch && *launch > worth_telling * made.seconds)
-        all.push_back({Kind::launch,
-                       fmt::format("{:.3g} us of the time are the launch itself", 1e6 * *launch)});
+        all.push_back(
+            {Kind::launch, fmt::format("{:.3g} us of the time is launch overhead", 1e6 * *launch)});
     const double begun = made.seconds - (launch ? *launch : 0);
     if (told.problem && begun > 1.001 * made.cycles / told.problem->gpu().clock_hz)
-        all.push_back({Kind::launch, fmt::format("{} groups take {:.3g} us to begin, longer than "
+        all.push_back({Kind::launch, fmt::format("{} groups take {:.3g} us to start, longer than "
                                                  "their work",
                                                  made.launch.groups, 1e6 * begun)});
     add_notes(all, Kind::unused, unused_memory(model, run.behaviour));

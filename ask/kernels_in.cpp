@@ -195,37 +195,35 @@ Notes assumptions_of(const KernelIn& in) {
     const extract::ExtractedKernel& extracted = in.extracted;
     const auto taken = std::ranges::count_if(extracted.classes, &extract::ExtractedClass::taken);
     if (std::cmp_less(taken, extracted.classes.size()))
-        said.push_back({Note::Kind::classes,
-                        fmt::format("{} of {} classes of warps represent all, also warps that "
-                                    "execute about as many "
-                                    "instructions; {:.1f} % of the executed instructions are by "
-                                    "warps of these classes",
-                                    taken, extracted.classes.size(), 100 * extracted.represented)});
-    if (extracted.barriers_changed > 0)
         said.push_back(
-            {Note::Kind::code, fmt::format("warps execute different numbers of barriers: those of "
-                                           "warps that have left are added "
-                                           "at their end, where nobody waits for them, and surplus "
-                                           "ones do not wait; {:.2g} % of "
-                                           "the executed instructions",
-                                           100 * extracted.barriers_changed)});
+            {Note::Kind::classes,
+             fmt::format("{} of {} classes of warps are simulated, and stand for the "
+                         "others, which execute about as many instructions; warps of "
+                         "these {} execute {:.1f} % of the instructions",
+                         taken, extracted.classes.size(), taken, 100 * extracted.represented)});
+    if (extracted.barriers_changed > 0)
+        said.push_back({Note::Kind::code,
+                        fmt::format("warps execute different numbers of barriers: the missing "
+                                    "ones are added at the end of a warp, where nothing "
+                                    "waits for them, and surplus ones do not wait; {:.2g} % "
+                                    "of the executed instructions",
+                                    100 * extracted.barriers_changed)});
     const double predicted = instructions_per_warp(in);
     if (std::abs(predicted / extracted.instructions - 1) >= 0.005)
         said.push_back(
             {Note::Kind::classes,
              fmt::format(
-                 "a warp executes {:.6g} instructions in the mean of the launch, and {:.6g} "
-                 "({:+.1f} %) in that of the predicted groups, where one class represents several",
+                 "a warp executes {:.6g} instructions on average over the launch, and {:.6g} "
+                 "({:+.1f} %) over the predicted groups, where one class stands for several",
                  extracted.instructions, predicted,
                  100 * (predicted / extracted.instructions - 1))});
     const sim::LaunchGroups groups(in.kernel(), *in.kernel().launch);
     if (!groups.alike())
         said.push_back(
-            {Note::Kind::classes, fmt::format("groups are of {} kinds, by what their warps "
-                                              "execute: the simulation runs all of them "
-                                              "on all cores, in the order of the launch, and tells "
-                                              "of the core that ends last; the "
-                                              "other models have each core run groups of the mean",
+            {Note::Kind::classes, fmt::format("groups differ in what their warps execute ({} "
+                                              "kinds): the simulation runs all of them, on all "
+                                              "cores in launch order, and reports the core that "
+                                              "ends last; other models use an average group",
                                               groups.kinds().size())});
     return said;
 }
@@ -234,8 +232,8 @@ std::vector<std::string> warnings_of(const KernelIn& in) {
     const double change = instructions_per_warp(in) / in.extracted.instructions - 1;
     if (std::abs(change) <= most_change) return {};
     return {fmt::format(
-        "{}: what is predicted executes {:.1f} % {} instructions than the launch did, since one of "
-        "{} classes of warps represents several: more of them (--sample classes=N) come nearer",
+        "{}: the predicted warps execute {:.1f} % {} instructions than those of the launch, since "
+        "each of {} classes stands for several: more classes (--sample classes=N) come nearer",
         in.kernel().name, 100 * std::abs(change), change < 0 ? "fewer" : "more",
         in.kernel().warps.size())};
 }
@@ -361,14 +359,14 @@ std::string to_text(const GroupsSeen& seen) {
         return text;
     }
     return fmt::format(
-        "{} of {} groups represent all: the first, the last, and some at random from everywhere "
-        "between; {}. Groups unlike them that none of them shows may be up to {:.2g} % of all "
-        "(with {:.0f} % confidence), whatever they execute",
+        "{} of {} groups represent all: the first, the last, and some drawn at random between "
+        "them; {}. Up to {:.2g} % of all groups may be unlike every one of these (with {:.0f} % "
+        "confidence)",
         seen.executed, seen.groups,
         seen.standard_error ? fmt::format("standard error of the instructions per warp: {:.2g} %",
                                           100 * *seen.standard_error)
-                            : "they execute as many instructions, or are too few, so that the "
-                              "standard error is not known",
+                            : "the standard error of the instructions per warp is not known, since "
+                              "they execute equally many or are too few",
         100 * seen.unseen_share, 100 * confidence);
 }
 
@@ -411,7 +409,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
     in.code = run.code_of(launch);
     in.seen.groups = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
     const std::uint64_t random = options.sample.value_or(in.seen.groups);
-    constexpr const char* all_for_caches = "every group takes part in what caches hold";
+    constexpr const char* all_for_caches = "what the caches hold depends on every group";
     if (random + 2 < in.seen.groups) in.seen.all_because = how_groups_talk(*in.code);
     // How many groups caches need is known once one of them has been executed.
     bool first_alone = options.memory_cores && options.sample && in.seen.all_because.empty();

@@ -304,11 +304,8 @@ std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfi
         say_once(instruction.op, reason->second);
     });
     for (const auto& [reason, ops] : by_reason)
-        said.push_back(ops.size() == 1
-                           ? fmt::format("{}'s numbers are an assumption of the profile: {}",
-                                         ops.front(), reason)
-                           : fmt::format("the numbers of {} are assumptions of the profile: {}",
-                                         fmt::join(ops, ", "), reason));
+        said.push_back(
+            fmt::format("the profile assumes the numbers of {}: {}", fmt::join(ops, ", "), reason));
     return said;
 }
 

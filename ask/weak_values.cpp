@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/instruction.h"
 
@@ -17,10 +19,12 @@ std::vector<std::string> weak_values(const Kernel& kernel, const GpuProfile& pro
     });
     const auto see = [&](const std::string& op, const char* symbol, const Estimate& estimate) {
         if (estimate.identifiable()) return;
-        weak.push_back(
+        std::string said =
             fmt::format("{} of {} was not determined by its measurements; the {} {:.4g} is used{}",
-                        symbol, op, to_string(estimate.kind), estimate.value,
-                        estimate.note.empty() ? "" : " (" + estimate.note + ")"));
+                        symbol, op.substr(0, op.find('~')), to_string(estimate.kind),
+                        estimate.value, estimate.note.empty() ? "" : " (" + estimate.note + ")");
+        // Accesses with prices of their own (NAME~ID) share the row and mostly the value.
+        if (std::ranges::find(weak, said) == weak.end()) weak.push_back(std::move(said));
     };
     for (const std::string& op : ops) {
         const InstructionTiming* timing = profile.find_instruction(op);

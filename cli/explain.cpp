@@ -10,6 +10,7 @@
 
 #include "cli/options.h"
 #include "core/files/files.h"
+#include "core/instruction.h"
 #include "report/text/text_table.h"
 #include "report/timelines/timeline_svg.h"
 #include "sim/models/model.h"
@@ -19,6 +20,21 @@ namespace occupipe::cli {
 namespace {
 
 constexpr std::size_t most_stalls = 15;  // rows of the table; --json has all
+
+// What a name such as "ld.global.f32~ldg.00a0" is, if the text has one.
+std::string priced_name(const Kernel& kernel, const std::string& text) {
+    std::string said;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        const std::string name(without_part(instruction.op));
+        const std::size_t sign = name.find('~');
+        if (!said.empty() || sign == std::string::npos || text.find(name) == std::string::npos)
+            return;
+        said = fmt::format(
+            "{}: {} with λ and Λ of the access {}, and of others that use the memory alike\n", name,
+            name.substr(0, sign), name.substr(sign + 1));
+    });
+    return said;
+}
 
 // The reasons, and behind them the instructions that wait longest.
 void add_stalls(Explanation& out, const sim::StallView& view) {
@@ -73,6 +89,9 @@ void add_sensitivity(Explanation& out, const std::vector<analysis::Sensitivity>&
             {{"name", row.name}, {"cycles", row.cycles}, {"gain", row.gain}});
     }
     out.text += "\nWhat would help:\n" + report::plain_text(table);
+    if (std::ranges::any_of(rows, [](const analysis::Sensitivity& row) { return row.gain < 0; }))
+        out.text +=
+            "A negative saving: the launch takes longer, since warps issue in another order\n";
 }
 
 void add_uncertainty(Explanation& out, const analysis::Uncertainty& u, const GpuProfile& profile,
@@ -167,6 +186,7 @@ Explanation explain(const sim::RunViews& views, const GpuProfile& profile, const
     }
     if (options.sensitivity)
         add_sensitivity(out, analysis::sensitivities(profile, kernel, launch, simulation));
+    if (options.stalls || options.sensitivity) out.text += priced_name(kernel, out.text);
     if (options.uncertainty)
         add_uncertainty(
             out,

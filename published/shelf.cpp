@@ -191,8 +191,8 @@ private:
 
     std::string assumed_reference() const {
         return fmt::format(
-            "not published for {}; similar instructions or architectures "
-            "replace them, with wider errors ('occupipe explain' says which)",
+            "not published for compute capability {}; numbers of a similar instruction or "
+            "architecture stand in, with wider errors ('occupipe explain' names the substitute)",
             card_.capability);
     }
 

@@ -151,10 +151,9 @@ void note_shares(Annotation& annotation, const std::vector<double>& shares,
     }
     if (differs)
         annotation.notes.push_back(fmt::format(
-            "times are of {} whose warps are {} of the classes, while executions are "
-            "of the launch with {}",
-            layout.kind_of.empty() ? "groups" : "the groups of the core that ends last,", in_group,
-            in_launch));
+            "executions are of the whole launch, times of {}; shares of the classes of warps: "
+            "{} in the launch, {} in the times",
+            layout.kind_of.empty() ? "one group" : "the core that ends last", in_launch, in_group));
 }
 
 std::vector<double> shares_of(const Kernel& kernel) {

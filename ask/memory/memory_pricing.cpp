@@ -313,10 +313,10 @@ private:
         }
         constexpr double few = 0.05;  // that nobody would miss
         if (most < (1 - few) * sum)
-            say(
-                fmt::format("the levels of memory work at the same time: λ is {:.2g} of the sum "
-                            "over the levels",
-                            most / sum));
+            say(fmt::format(
+                "the levels of memory work at the same time: λ of accesses is {:.2g} of "
+                "the sum over the levels",
+                most / sum));
     }
 
     void keep_latencies() {

@@ -109,7 +109,7 @@ public:
     }
 
     std::string rest() const {
-        HtmlTable rows{{"", "share of the time of all warps' places"}, {}, false};
+        HtmlTable rows{{"", "share of the time of all warp slots"}, {}, false};
         std::map<sim::WaitReason, double> sums = annotation_.rest;
         for (const AnnotatedInstruction& one : annotation_.instructions)
             for (const auto& [reason, cycles] : one.spent.waits) sums[reason] += cycles;
@@ -270,7 +270,8 @@ std::string what_ifs(const KernelPageMore& more) {
              {fmt::format("{:.2f} %", 100 * one.gain / more.cycles), one.gain, ""}});
     return paragraph(
                "Each value of the profile 10 % better by itself: λ, Λ and contention "
-               "smaller, the issue limit larger. A negative saving is a scheduling anomaly.") +
+               "smaller, the issue limit larger. A negative saving: the launch takes longer, since "
+               "warps issue in another order.") +
            html(rows);
 }
 
@@ -291,8 +292,8 @@ std::string annotated_page(const PredictionSet& set, const Annotation& annotatio
         page.section(
             "source", "Source",
             paragraph("Click a line for its machine instructions. Executed: by all warps of the "
-                      "launch. Cycles: of a warp in the mean, waiting to issue this. Share: of the "
-                      "time of all warps' places. Busy: its subsystem is. Issue: the issue limit. "
+                      "launch. Cycles: a warp's wait to issue this, on average. Share: of the "
+                      "time of all warp slots. Busy: its subsystem is. Issue: the issue limit. "
                       "Result of: what it waits for most. Awaited: cycles "
                       "in which others wait for its result.") +
                 notes + parts.source());

@@ -180,9 +180,8 @@ std::string ending(const Annotation& annotation) {
             text += fmt::format("; {} {}", to_string(reason), percent(annotation.share(cycles)));
     text +=
         "\n"
-        "executed: by all warps of the launch; cycles: of a warp in the mean, waiting to issue "
-        "this;\n"
-        "share: of the time of all warps' places; busy: its subsystem is; issue: the issue limit;\n"
+        "executed: by all warps of the launch; cycles: a warp's wait to issue this, on average;\n"
+        "share: of the time of all warp slots; busy: its subsystem is; issue: the issue limit;\n"
         "result of: what it waits for most; awaited: cycles in which others wait for its result\n";
     if (annotation.interval_draws > 0)
         text += fmt::format("95 %: of the cycles, in {} draws of the profile's standard errors\n",

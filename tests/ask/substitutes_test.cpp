@@ -101,9 +101,10 @@ TEST(StandIns, AnAssumptionOfTheProfileIsSaidOfTheKernelsOwnInstructionsOnce) {
         "  fma.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: assumed, reference: Table 5's "
         "mul.f32 stands for it}\n"
         "  add.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: assumed, reference: other}\n");
-    EXPECT_THAT(assumed_in_profile(kernel("fma.f32"), assumed),
-                ElementsAre("fma.f32's numbers are an assumption of the profile: Table 5's mul.f32 "
-                            "stands for it"));
+    EXPECT_THAT(
+        assumed_in_profile(kernel("fma.f32"), assumed),
+        ElementsAre("the profile assumes the numbers of fma.f32: Table 5's mul.f32 stands for "
+                    "it"));
     EXPECT_THAT(assumed_in_profile(kernel("mul.f32"), assumed), IsEmpty());
     GpuProfile slots = assumed;
     apply_stand_ins(kernel("issue.slot"), slots);

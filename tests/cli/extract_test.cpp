@@ -235,7 +235,8 @@ TEST_F(Extract, MachineCodeIsExplained) {
                                "--stalls", "--timeline", "--sensitivity", "--uncertainty", "20"}));
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, AllOf(HasSubstr("Where the warps' time goes"), HasSubstr("10 % better"),
-                               HasSubstr("From the standard errors")));
+                               HasSubstr("From the standard errors"),
+                               HasSubstr(" with λ and Λ of the access ")));
     // Reasons first, then the longest waits and the rest in one line: each sums to all.
     const std::size_t reasons = run.out.find("Where the warps' time goes");
     const std::size_t instructions = run.out.find("By instruction:");
