@@ -342,7 +342,7 @@ std::span<std::byte> Runtime::bytes_at(const void* address, std::size_t size, Si
         const bool is_host = reinterpret_cast<std::uint64_t>(one->data) == one->address;
         if (!is_host || side == Side::device) {
             memory_error(
-                fmt::format("{}: {} bytes at {:#x} end {} bytes behind the end of buffer '{}' "
+                fmt::format("{}: {} bytes at {:#x} end {} bytes past the end of buffer '{}' "
                             "({} bytes from {:#x} on)",
                             call, size, number, number + size - one->address - one->size, one->name,
                             one->size, one->address));

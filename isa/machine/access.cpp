@@ -71,7 +71,7 @@ std::string global_text(const Launch& launch, std::uint64_t address) {
         return fmt::format("beyond the end of {}, which it begins in at byte {}", place.text(),
                            offset);
     }
-    return fmt::format("{} bytes behind the end of {}", offset - place.size, place.text());
+    return fmt::format("{} bytes past the end of {}", offset - place.size, place.text());
 }
 
 bool tells_of_faults(const Group& group) {

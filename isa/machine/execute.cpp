@@ -84,12 +84,12 @@ constexpr std::uint64_t no_group = std::numeric_limits<std::uint64_t>::max();
             const Step& step = group.launch->steps[split.pc > 0 ? split.pc - 1 : 0];
             if (split.waits != Split::Waits::group_barrier) {
                 fail(warp, step, std::countr_zero(split.lanes),
-                     "waits for lanes of its warp that never come there: all others wait, too");
+                     "waits for lanes of its warp that never arrive: all others wait, too");
             }
             const GroupBarrier& barrier = group.barriers[split.barrier];
             fail(warp, step, std::countr_zero(split.lanes),
-                 fmt::format("waits at barrier {} for {} threads; {} came there, and no other can "
-                             "go on",
+                 fmt::format("waits at barrier {} for {} threads; {} arrived, and no other can "
+                             "proceed",
                              split.barrier, barrier.expected == 0 ? group.alive : barrier.expected,
                              barrier.arrived));
         }

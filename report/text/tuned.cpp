@@ -211,7 +211,8 @@ std::string cost_text(const RankedSpace& ranked) {
         "predict\n",
         compile / n, execute / n, model / n);
     if (known > 0)
-        text += fmt::format("{} of them are the code and launch of another one\n", known);
+        text +=
+            fmt::format("{} configurations have the same code and launch as another one\n", known);
     return text;
 }
 

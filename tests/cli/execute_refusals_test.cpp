@@ -235,12 +235,12 @@ std::vector<Refusal> of_execution() {
          "'leaves_the_grid': it asks for a barrier of the grid, of 8193 groups; no device holds "
          "more than 8192 at once"},
         {"OutsideOfAVariable", one("counts", "1", "32", "i32:16"),
-         "bytes behind the end of variable 'histogram' (64 bytes from"},
+         "bytes past the end of variable 'histogram' (64 bytes from"},
         {"BarrierThatNotAllReach", one("half_at_barrier", "1", "64", "y=i32[64]"),
          "(faults.cu:58), group (0,0,0), thread (0,0,0): waits at barrier 1 for 64 threads; 32 "
-         "came there"},
+         "arrived"},
         {"TwoBarriers", one("different_barriers", "1", "64", "y=i32[64]"),
-         "waits at barrier 1 for 64 threads; 32 came there"},
+         "waits at barrier 1 for 64 threads; 32 arrived"},
         {"Trap", one("traps", "1", "32", "y=i32[64] i32:7"),
          "(faults.cu:72), group (0,0,0), thread (0,0,0): the kernel stops itself"},
         {"MemoryOfTheDriver", one("allocates", "1", "32", "y=i32[32] i32:7"),

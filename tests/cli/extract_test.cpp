@@ -353,7 +353,7 @@ TEST_F(Extract, RefusesWhatIsNotThere) {
     EXPECT_EQ(read_text_file(path("k.yaml")), before);
     const ProgramRun again = extract("matmul", {"-o", path("k.yaml"), "--classes", "1", "--force"});
     EXPECT_EQ(again.exit_code, 0) << again.err;
-    EXPECT_THAT(again.out, HasSubstr("1 of 5 classes of warps are taken"));
+    EXPECT_THAT(again.out, HasSubstr("1 of 5 classes of warps are kept"));
 }
 
 }  // namespace

@@ -129,7 +129,8 @@ TEST(Tune, RanksTheSpaceAsPredictPredictsIt) {
     EXPECT_EQ(one["predicted_seconds"]["pipeline"], alone["predictions"][0]["seconds"]);
     EXPECT_EQ(one["limited_by"], alone["predictions"][0]["limited_by"]);
     // Equal code is predicted once, and not measured twice.
-    EXPECT_THAT(ran.out, HasSubstr("5 of them are the code and launch of another one"));
+    EXPECT_THAT(ran.out,
+                HasSubstr("5 configurations have the same code and launch as another one"));
     std::map<std::string, int> measured;
     for (const Json& row : json["ranked"])
         if (row.contains("measure")) ++measured[row["code"]];

@@ -115,7 +115,7 @@ TEST(ProgramWalk, IsAsItIsWritten) {
     EXPECT_EQ(told.exit_code, 1);
     EXPECT_THAT(told.out, HasSubstr("cudaMemcpy: an illegal memory access was encountered"));
     EXPECT_THAT(told.err, HasSubstr("(heat.cu:27), group (0,7,0), thread (1,7,0): reads 4 bytes"));
-    EXPECT_THAT(told.err, HasSubstr("4 bytes behind the end of buffer"));
+    EXPECT_THAT(told.err, HasSubstr("4 bytes past the end of buffer"));
 }
 
 TEST(ProgramRepeats, AreAsTheLaunchWhoseCachesWereAlike) {
@@ -175,10 +175,10 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
         {"outside",
          {"launch: cudaSuccess\nsynchronize: cudaErrorIllegalAddress", "malloc: cudaErrorIllegal"},
          {"kernel 'store(float*, int)'", "(faults.cu:15)", "thread (0,0,0): writes 4 bytes",
-          " 96 bytes behind the end of buffer 'cudaMalloc 1'"}},
+          " 96 bytes past the end of buffer 'cudaMalloc 1'"}},
         {"behind",
          {"synchronize: cudaSuccess", "behind: 1"},
-         {"thread (232,0,0): writes 4 bytes", " 0 bytes behind the end of buffer 'cudaMalloc 1'",
+         {"thread (232,0,0): writes 4 bytes", " 0 bytes past the end of buffer 'cudaMalloc 1'",
           "; a GPU does not notice that, and this run goes on"}},
         {"behind",
          {"synchronize: cudaSuccess", "behind: 0"},
@@ -204,7 +204,7 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
         {"huge",
          {"malloc: cudaErrorMemoryAllocation", "synchronize: cudaSuccess"},
          {"do not fit", "10737418240 bytes of NVIDIA GeForce RTX 3080"}},
-        {"copy", {"copy: cudaErrorInvalidValue"}, {"end 4 bytes behind the end of buffer"}},
+        {"copy", {"copy: cudaErrorInvalidValue"}, {"end 4 bytes past the end of buffer"}},
         {"bounds",
          {"launch: cudaSuccess", "threads: 64\nlaunch: cudaErrorInvalidValue"},
          {"has __launch_bounds__ of 64 threads a group, not 128"}},
