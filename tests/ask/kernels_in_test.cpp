@@ -229,8 +229,9 @@ TEST(KernelsIn, ASampleSaysWhatItCannotSee) {
                     .standard_error = std::nullopt,
                     .unseen_share = 1 - std::pow(0.05, 1.0 / 8),
                     .all_because = {}};
-    EXPECT_THAT(to_text(seen), HasSubstr("the standard error is not known"));
-    EXPECT_THAT(to_text(seen), HasSubstr("up to 31 % of all (with 95 % confidence)"));
+    EXPECT_THAT(to_text(seen),
+                HasSubstr("the standard error of the instructions per warp is not known"));
+    EXPECT_THAT(to_text(seen), HasSubstr("Up to 31 % of all groups may be unlike"));
 
     const LaunchPlan plan = read_launches(folder / "matmul.yaml");
     const KernelFile file = recorded(plan, 80);
