@@ -213,7 +213,7 @@ void print_unfinished(extract::PlanRun& run, report::ExecutionReport& report,
     if (left.finished.empty()) return;
     report.launches = printed(std::move(left.finished), only);
     report.ended_early = fmt::format(
-        "not executed to its end: launch {} of {}; nothing behind it was executed, and buffers are "
+        "not executed to its end: launch {} of {}; nothing after it was executed, and buffers are "
         "not shown, for it may have changed some of them",
         left.number, left.launches);
     print(report, request);

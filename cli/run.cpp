@@ -55,9 +55,9 @@ constexpr const char* about =
     "source line and thread, and become the error that CUDA has for them.\n"
     "--on-error stop ends the program at the first one, with exit code 1; --on-error report "
     "leaves\n"
-    "such accesses out and goes on. --check also looks for reads of what nothing has written and "
+    "such accesses out and continues. --check also looks for reads of what nothing has written and "
     "for\n"
-    "races. What these two find is listed behind the table.\n"
+    "races. What these two find is listed below the table.\n"
     "Exit code: the program's own, but 1 where that is 0 and something was found; 128 + N where\n"
     "signal N ended it.\n"
     "docs/how-to/run-program.md is a walk through it.";
@@ -332,7 +332,7 @@ void add_run(const Command& app) {
         app.subcommand("run", "Run a CUDA program without a GPU, and predict its kernels");
     add_help_end(command,
                  {.text = about, .exit_codes = {exit_limit_reached}, .examples = examples});
-    command.add_option("program", request->words, "The program, behind --, and its arguments")
+    command.add_option("program", request->words, "The program, after --, and its arguments")
         .type_name("PROGRAM")
         .required();
     command
@@ -374,7 +374,7 @@ void add_run(const Command& app) {
         .type_name("FOLDER");
     command
         .add_option("--json", request->json,
-                    "Write the table as JSON; - prints it behind what the program prints")
+                    "Write the table as JSON; - prints it after the program's output")
         .type_name("FILE");
     command.add_flag("--force", request->force, "Replace files that exist");
     command.callback([request] { run_program(*request); });

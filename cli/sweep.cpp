@@ -27,7 +27,7 @@ constexpr const char* about =
     "changes. Every combination is predicted.\n"
     "Output: CSV, a row per prediction, in an order that neither threads nor shards change; a\n"
     "prediction that 'predict' refuses is a row with the reason. FILE.sweep.json beside it says\n"
-    "what the rows were made of. The same command goes on where it was ended.\n"
+    "what the rows were made of. The same command continues where it ended.\n"
     "--join puts the shards of a sweep together, which is to write them one after the other.";
 
 constexpr const char* examples =
@@ -127,7 +127,7 @@ void sweep(const Options& options) {
                    options.output, outcome.refused);
     } catch (const Interrupted&) {
         throw Interrupted(
-            fmt::format("interrupted; the same command goes on with {}", options.output));
+            fmt::format("interrupted; the same command continues {}", options.output));
     }
 }
 
@@ -139,7 +139,7 @@ void add_sweep(const Command& app) {
         "sweep", "Predict every combination of kernels, profiles, settings, launches and models");
     add_help_end(command, {.text = about, .exit_codes = {exit_interrupted}, .examples = examples});
     command.add_option("spec", options->spec, "What to predict (YAML)").type_name("SPEC.yaml");
-    command.add_option("-o,--output", options->output, "CSV to write, or to go on with")
+    command.add_option("-o,--output", options->output, "CSV to write or to continue")
         .type_name("FILE");
     command.add_option("--shard", options->shard, "Only part I of N: consecutive rows")
         .show_default()

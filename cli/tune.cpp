@@ -41,7 +41,7 @@ constexpr const char* about =
     "arguments.\n"
     "Output: the best ones, or the --top ones to measure, and what each tunable does, on stdout;\n"
     "every configuration, refused ones with the reason, in FILE. What is done is kept in\n"
-    "FILE.journal until all is done, so that the same command goes on after --limit, Ctrl-C or\n"
+    "FILE.journal until all is done, so that the same command continues after --limit, Ctrl-C or\n"
     "a crash. Compiled code is kept in ~/.cache/occupipe (OCCUPIPE_CACHE=FOLDER, or none).\n"
     "Each shard keeps its FILE.journal, which --join reads; what shards lack is predicted then.";
 
@@ -242,7 +242,7 @@ void add_tune_options(const Command& command, const std::shared_ptr<Options>& op
     command.add_option("--profile", options->profile, "GPU: a profile, or a shipped one's name")
         .type_name("PROFILE")
         .required();
-    command.add_option("-o,--output", options->output, "File to write, or to go on with")
+    command.add_option("-o,--output", options->output, "File to write or to continue")
         .type_name("FILE");
     command
         .add_option("--format", options->format,

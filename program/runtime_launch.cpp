@@ -255,7 +255,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
             const std::scoped_lock lock(telling);
             if (told_behind_.emplace(kernel.name, findings.place_of(instruction)).second)
                 tell(text_of(first(), kernel) +
-                     "; a GPU does not notice that, and this run goes on");
+                     "; a GPU does not notice that, and this run continues");
         };
     std::optional<extract::LaunchCheck> check;
     if (shadow_)

@@ -166,7 +166,7 @@ std::string atomic_lines(const LaunchResult& launch) {
     for (const MemorySite& site : launch.sites) {
         if (site.kind != isa::AccessKind::atomic) continue;
         const isa::Instruction& one = (*launch.execution.code)[site.instruction];
-        text += fmt::format("  {:04x} {}: {} lanes of a request at one address in the mean\n",
+        text += fmt::format("  {:04x} {}: {} lanes of a request at one address on average\n",
                             one.address, opcode_text(one),
                             per(site.counts.same_address, site.counts.requests));
     }
@@ -226,7 +226,7 @@ std::string launch_text(const LaunchResult& launch, int architecture, bool disas
                                         : "",
         architecture, launch.times == 1 ? "" : fmt::format(", {} times", grouped(launch.times)));
     text += fmt::format(
-        "  {} group{}, {} warp{}; {} warp-instructions, {} per warp; {} lanes active in the mean\n",
+        "  {} group{}, {} warp{}; {} warp-instructions, {} per warp; {} lanes active on average\n",
         grouped(run.groups), run.groups == 1 ? "" : "s", grouped(run.warps),
         run.warps == 1 ? "" : "s", grouped(run.warp_instructions),
         per(run.warp_instructions, run.warps), per(run.lane_instructions, run.warp_instructions));
@@ -369,7 +369,7 @@ std::string to_text(const ExecutionReport& report, bool disassembly) {
     }
     if (launches > 1)
         text += fmt::format(
-            "\nAll {} launches: {} warp-instructions, {} lanes active in the mean; {} branches, {} "
+            "\nAll {} launches: {} warp-instructions, {} lanes active on average; {} branches, {} "
             "divergent\n",
             grouped(launches), grouped(all.warp_instructions),
             per(all.lane_instructions, all.warp_instructions), grouped(all.branches),

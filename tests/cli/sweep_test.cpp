@@ -360,7 +360,7 @@ TEST(Sweep, CtrlCEndsItWithWholeRowsAndTheSameCommandGoesOn) {
         const auto run =
             testing::run_program_until({"sweep", spec, "-o", rows}, {}, "predictions", SIGINT);
         EXPECT_EQ(run.exit_code, 130) << run.err;
-        EXPECT_THAT(run.err, HasSubstr("the same command goes on with " + rows));
+        EXPECT_THAT(run.err, HasSubstr("the same command continues " + rows));
         EXPECT_EQ(read_text_file(rows).back(), '\n');
     }
     std::int64_t next = 0;

@@ -179,7 +179,7 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
         {"behind",
          {"synchronize: cudaSuccess", "behind: 1"},
          {"thread (232,0,0): writes 4 bytes", " 0 bytes past the end of buffer 'cudaMalloc 1'",
-          "; a GPU does not notice that, and this run goes on"}},
+          "; a GPU does not notice that, and this run continues"}},
         {"behind",
          {"synchronize: cudaSuccess", "behind: 0"},
          {"found:\n  memory error, 10 times"},

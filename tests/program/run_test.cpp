@@ -84,7 +84,7 @@ TEST(ProgramRun, AnAccessOutsideIsToldOnceAndStays) {
     const ProgramRun run = run_host({"outside"});
     EXPECT_THAT(run.err, HasSubstr("thread (40,0,0): reads 4 bytes at"));
     EXPECT_THAT(run.err, HasSubstr(" 0 bytes past the end of buffer 'cudaMalloc 1' (4000 bytes"));
-    EXPECT_THAT(run.err, HasSubstr("; a GPU does not notice that, and this run goes on\n"));
+    EXPECT_THAT(run.err, HasSubstr("; a GPU does not notice that, and this run continues\n"));
     EXPECT_THAT(run.err, HasSubstr("cudaErrorIllegalAddress: kernel 'sums'"));
     EXPECT_THAT(run.err, HasSubstr(" 96 bytes past the end of buffer 'cudaMalloc 1' (4000"));
     EXPECT_THAT(run.out, HasSubstr("launch: cudaSuccess\nsynchronize: cudaErrorIllegalAddress\n"
