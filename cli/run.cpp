@@ -304,7 +304,10 @@ void run_program(const Request& request) {
     program::write_settings(folder.path(), settings);
     std::vector<std::string> loaded;
     if (settings.predicted_clock) loaded.push_back("libhost_clock.so");
-    if (executable.fixed_search) loaded.push_back("libcudart.so.13");
+    if (executable.fixed_search) {
+        loaded.push_back("libcudart.so.13");
+        loaded.push_back("libcudart.so.12");  // which is the other's but for its names
+    }
     const Child child(path, request, folder.path(), loaded);
     const std::optional<Ended> ended = child.wait(limit.seconds);
     const program::Journals journals = program::read_journals(folder.path());

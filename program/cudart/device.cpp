@@ -272,6 +272,14 @@ CudaError cudaDeviceGetAttribute(int* value, int number, int device) {
     });
 }
 
+// For libcudart.so.12, whose cudaDeviceProp has more fields; 0: not known.
+int occupipe_known_attribute(int number) {
+    int value = 0;
+    call<Needs::nothing>("cudaGetDeviceProperties",
+                         [&](Runtime& runtime) { value = value_of(runtime.facts(), number); });
+    return value;
+}
+
 CudaError cudaDriverGetVersion(int* out) {
     if (out == nullptr) return CudaError::invalid_value;
     *out = version;
