@@ -72,6 +72,18 @@ TEST(ProgramRun, ASampleIsPredictedAsTheWholeLaunch) {
                 HasSubstr("--check excludes --sample"));
 }
 
+TEST(ProgramRun, AnEarlierRunIsSetBeside) {
+    const test::TemporaryFolder folder;
+    const std::string before = (folder.path / "before.json").string();
+    run_host({"right"}, {"--json", before});
+    EXPECT_THAT(run_host({"repeats"}, {"--compare", before}).err,
+                HasSubstr("NVIDIA GeForce RTX 2080 Ti against " + before));
+    const ProgramRun other = run_host({"right"}, {"--compare", before}, "rtx-2060");
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.err, HasSubstr("has other GPUs (NVIDIA GeForce RTX 2080 Ti)"));
+    EXPECT_THAT(other.out, Not(HasSubstr("PASS")));
+}
+
 TEST(ProgramRun, TheExitCodeIsTheProgramsOwn) {
     EXPECT_EQ(run_host({"code", "17"}).exit_code, 17);
     const ProgramRun aborted = run_host({"abort"});
