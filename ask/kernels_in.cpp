@@ -280,7 +280,7 @@ std::map<std::string, std::string, std::less<>> rows_by_opcode() {
 
 }  // namespace
 
-extract::NameOf names_of(std::set<std::string> known) {
+extract::NameOf names_of(const std::set<std::string>& known) {
     static const auto rows = rows_by_opcode();
     return [known, of = extract::names_known_to(known)](const isa::Instruction& instruction,
                                                         const isa::Instruction* before) {

@@ -151,7 +151,7 @@ std::set<std::string> known_names(const GpuProfile& profile);
 
 // As extract::names_known_to(). An opcode that has no name there has that of the row of the
 // catalogue that alone counts it, unless only "machine.OPCODE" is known.
-extract::NameOf names_of(std::set<std::string> known);
+extract::NameOf names_of(const std::set<std::string>& known);
 
 // "sm_75" of a profile whose device has compute capability 7.5; empty where that is not known, or
 // is not executed.

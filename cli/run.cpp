@@ -33,6 +33,7 @@
 #include "program/executable.h"
 #include "program/journal.h"
 #include "program/settings.h"
+#include "report/text/program_comparison.h"
 #include "report/text/program_launches.h"
 
 namespace occupipe::cli {
@@ -72,7 +73,7 @@ constexpr const char* examples =
 struct Request {
     std::vector<std::string> profiles;
     std::vector<std::string> words;
-    std::string output, json, limit, on_error, clock;
+    std::string output, json, limit, on_error, clock, compare;
     bool all = false;
     bool sample = false;
     bool check = false;
@@ -258,13 +259,14 @@ program::OnError on_error_of(const Request& request) {
 }
 
 void write_results(const Request& request, const program::Journals& journals,
-                   const fs::path& folder) {
+                   const std::optional<report::EarlierRun>& before, const fs::path& folder) {
     std::fflush(stdout);
     if (request.json == "-")
         fmt::print("{}", report::to_json(journals));
     else
         tell("\n" + report::to_text(journals));
     tell(report::findings_text(journals));
+    if (before) tell(report::comparison_text(*before, journals));
     if (!request.json.empty() && request.json != "-")
         write_text_file(request.json, report::to_json(journals),
                         request.force ? Overwrite::yes : Overwrite::no);
@@ -274,12 +276,28 @@ void write_results(const Request& request, const program::Journals& journals,
     write_text_file(folder / "trace.json", report::to_trace(journals), Overwrite::yes);
 }
 
+// Read before anything runs, so that nothing is lost by a wrong name.
+std::optional<report::EarlierRun> earlier_run(const Request& request,
+                                              const std::vector<GpuProfile>& profiles) {
+    if (request.compare.empty()) return std::nullopt;
+    report::EarlierRun run =
+        report::parse_earlier_run(read_text_file(request.compare), request.compare);
+    const bool is_of_one = std::ranges::any_of(profiles, [&](const GpuProfile& one) {
+        return std::ranges::find(run.profiles, one.device.name) != run.profiles.end();
+    });
+    if (!is_of_one)
+        throw InputError(fmt::format("--compare {}: has other GPUs ({}) than --profile",
+                                     request.compare, fmt::join(run.profiles, ", ")));
+    return run;
+}
+
 void run_program(const Request& request) {
     const Limit limit = limit_of(request);
     program::Settings settings;
     for (const std::string& name : request.profiles)
         settings.profiles.push_back(analysis::named_profile(name));
     program::device_facts(settings.profiles.front());  // or says why it cannot be the device
+    const std::optional<report::EarlierRun> before = earlier_run(request, settings.profiles);
     settings.every_launch = request.all;
     settings.sample = request.sample;
     settings.on_error = on_error_of(request);
@@ -304,11 +322,14 @@ void run_program(const Request& request) {
     program::write_settings(folder.path(), settings);
     std::vector<std::string> loaded;
     if (settings.predicted_clock) loaded.push_back("libhost_clock.so");
-    if (executable.fixed_search) loaded.push_back("libcudart.so.13");
+    if (executable.fixed_search) {
+        loaded.push_back("libcudart.so.13");
+        loaded.push_back("libcudart.so.12");  // which is the other's but for its names
+    }
     const Child child(path, request, folder.path(), loaded);
     const std::optional<Ended> ended = child.wait(limit.seconds);
     const program::Journals journals = program::read_journals(folder.path());
-    write_results(request, journals, folder.path());
+    write_results(request, journals, before, folder.path());
     if (!ended) {
         tell(fmt::format("occupipe: {} was ended after {} (--limit)\n", name, request.limit));
         throw Reported(exit_limit_reached);
@@ -375,6 +396,11 @@ void add_run(const Command& app) {
     command
         .add_option("--json", request->json,
                     "Write the table as JSON; - prints it after the program's output")
+        .type_name("FILE");
+    command
+        .add_option(
+            "--compare", request->compare,
+            "Set the kernels beside those of an earlier run, of which --json kept this file")
         .type_name("FILE");
     command.add_flag("--force", request->force, "Replace files that exist");
     command.callback([request] { run_program(*request); });

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS occupipe automatch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # A library of its own place: what `occupipe run` puts before the real one must not be found by anybody else.
-install(FILES $<TARGET_FILE:occupipe_cudart_13> $<TARGET_FILE:occupipe_host_clock> DESTINATION lib/occupipe/cuda)
+install(FILES $<TARGET_FILE:occupipe_cudart_13> $<TARGET_FILE:occupipe_cudart_12> $<TARGET_FILE:occupipe_host_clock> DESTINATION lib/occupipe/cuda)
 install(DIRECTORY profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/profiles FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY automatch/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/match-devices FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY sim/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/kernels FILES_MATCHING PATTERN "*.yaml")

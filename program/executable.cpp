@@ -3,11 +3,13 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "core/error.h"
@@ -19,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view runtime = "libcudart.so.";
-constexpr const char* replaced_runtime = "libcudart.so.13";
+constexpr std::string_view replaced_runtimes[] = {"libcudart.so.12", "libcudart.so.13"};
 
 template <typename T>
 T at(std::string_view bytes, std::size_t offset) {
@@ -119,12 +121,10 @@ fs::path find_program(const std::string& name) {
 
 std::string why_not_run(const Executable& executable, const std::string& name) {
     const std::string needed = executable.needs_like(std::string(runtime));
-    if (needed == replaced_runtime) return {};
+    if (std::ranges::find(replaced_runtimes, needed) != std::end(replaced_runtimes)) return {};
     if (!needed.empty())
-        return fmt::format(
-            "{} is linked with {}; {} alone is stood for: compile it with the nvcc "
-            "of CUDA 13",
-            name, needed, replaced_runtime);
+        return fmt::format("{} is linked with {}; {} are stood for: compile it with CUDA 12 or 13",
+                           name, needed, fmt::join(replaced_runtimes, " and "));
     if (!executable.needs_like("libcuda.so").empty())
         return fmt::format(
             "{} uses the driver's API (libcuda.so.1), which is not stood for: no "
@@ -133,8 +133,8 @@ std::string why_not_run(const Executable& executable, const std::string& name) {
     if (executable.has_device_code)
         return fmt::format(
             "{} has the CUDA runtime linked in statically, as nvcc does unasked: "
-            "link it again with nvcc -cudart shared (CMake: "
-            "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)",
+            "link it again with nvcc -cudart shared (make: NVCC_APPEND_FLAGS='-cudart shared' in the "
+            "environment; CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)",
             name);
     return {};
 }

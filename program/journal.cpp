@@ -46,6 +46,7 @@ Json to_json(const PredictedLaunch& one) {
     Json json;
     if (one.seconds) {
         json["seconds"] = *one.seconds;
+        if (one.spread) json["spread"] = *one.spread;
         json["limited_by"] = one.limited_by;
         if (one.dram_bytes) json["dram_bytes"] = *one.dram_bytes;
     } else {
@@ -58,6 +59,7 @@ Json to_json(const PredictedLaunch& one) {
 PredictedLaunch predicted_of(const Json& json) {
     PredictedLaunch one;
     if (json.contains("seconds")) one.seconds = json["seconds"].get<double>();
+    if (json.contains("spread")) one.spread = json["spread"].get<double>();
     if (json.contains("dram_bytes")) one.dram_bytes = json["dram_bytes"].get<double>();
     one.limited_by = json.value("limited_by", "");
     one.why_not = json.value("why_not", "");

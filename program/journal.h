@@ -28,6 +28,9 @@ struct Shape {
 // Of one launch on one profile.
 struct PredictedLaunch {
     std::optional<double> seconds;  // absent: there is none, as `why_not` says
+    // 95 % of measured times are expected between seconds / spread and seconds × spread; absent:
+    // not known.
+    std::optional<double> spread;
     std::string limited_by;
     std::optional<double> dram_bytes;  // from and to it; absent: not known
     std::string why_not;

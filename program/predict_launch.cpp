@@ -252,6 +252,7 @@ PredictedLaunch predict_on(const GpuProfile& profile, analysis::KernelIn in) {
     const Model& model = find_model("pipeline");
     const Prediction made = analysis::predict(told, model, {.estimate = true});
     result.seconds = made.seconds;
+    if (made.interval && made.seconds > 0) result.spread = made.interval->high / made.seconds;
     result.limited_by = made.limited_by;
     if (told.priced->dram_bytes_per_warp)
         result.dram_bytes = *told.priced->dram_bytes_per_warp * warps;

@@ -15,6 +15,7 @@
 #include "core/launch_plan.h"
 #include "extract/launch_check.h"
 #include "extract/signature.h"
+#include "isa/machine/heap.h"
 #include "program/host_clock.h"
 #include "program/launch_findings.h"
 #include "program/predict_launch.h"
@@ -342,6 +343,9 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
     if (!execution.printed.empty())
         note("a kernel prints, which takes 20 us and more on a GPU and is not predicted");
+    if (launch.module->allocates() &&
+        std::ranges::binary_search(execution.written, memory_.heap().buffer().address))
+        note("a kernel allocates memory (malloc), whose time is not predicted");
     // What has no prediction takes what it took here, so that the program's clock goes on.
     const double taken = seconds.value_or(seconds_since(began));
     const double start = advance(to, taken);

@@ -29,11 +29,11 @@ if(OCCUPIPE_FUZZ)
     if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "OCCUPIPE_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++")
     endif()
-    foreach(component core isa extract fit bench automatch published ask)  # without coverage of the code under test the fuzzer is blind
+    foreach(component core isa extract fit bench automatch published ask report)  # without coverage of the code under test the fuzzer is blind
         target_compile_options(occupipe_${component} PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
     endforeach()
     target_compile_options(occupipe_analysis PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
-    foreach(target measurements:fit published:analysis profilers:analysis kernels:bench files:bench workloads:automatch sweeps:analysis exchange:analysis machine_code:isa launches:core execute:extract images:isa sources:ask tuning:analysis)  # what is fuzzed: the component it is in
+    foreach(target measurements:fit published:analysis profilers:report kernels:bench files:bench workloads:automatch sweeps:analysis exchange:analysis machine_code:isa launches:core execute:extract images:isa sources:ask tuning:analysis)  # what is fuzzed: the component it is in
         string(REPLACE ":" ";" target "${target}")
         list(GET target 0 name)
         list(GET target 1 component)

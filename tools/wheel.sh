@@ -113,9 +113,11 @@ for python in "${pythons[@]}"; do
     mkdir "$scratch/raw-$version"
     # One build folder: all but the bindings is compiled once.
     "${pip[@]}" wheel --no-deps --wheel-dir "$scratch/raw-$version" \
-        -C build-dir="$root/build/wheel" -C cmake.define.OCCUPIPE_PORTABLE=ON -C cmake.define.OCCUPIPE_OPENCL=ON \
-        -C cmake.define.CMAKE_PREFIX_PATH="$root/build/portable-deps" -C cmake.define.OCCUPIPE_OLD_GLIBC="$glibc" \
-        -C cmake.define.OCCUPIPE_OPENCL_LOADER="$loader/libOpenCL.so.1" .
+        --config-settings=build-dir="$root/build/wheel" \
+        --config-settings=cmake.define.OCCUPIPE_PORTABLE=ON --config-settings=cmake.define.OCCUPIPE_OPENCL=ON \
+        --config-settings=cmake.define.CMAKE_PREFIX_PATH="$root/build/portable-deps" \
+        --config-settings=cmake.define.OCCUPIPE_OLD_GLIBC="$glibc" \
+        --config-settings=cmake.define.OCCUPIPE_OPENCL_LOADER="$loader/libOpenCL.so.1" .
     auditwheel show "$scratch/raw-$version"/occupipe-*.whl >&2
     auditwheel repair --plat "$tag" --only-plat --wheel-dir "$scratch/wheels-$version" "$scratch/raw-$version"/occupipe-*.whl >&2
     wheel=$(find "$scratch/wheels-$version" -name 'occupipe-*.whl')

@@ -23,7 +23,7 @@ ImportedProfile import_google_benchmark(const InputText& file, const DeviceHints
         return text(row, "run_type") == "aggregate" ? text(row, "aggregate_name") : "run";
     };
     const auto run_of = [&](const DocumentNode& row) {
-        const std::string run = text(row, "run_name");
+        std::string run = text(row, "run_name");
         const std::string& name = document.text(document.required(row, "name"));
         if (!run.empty()) return run;
         return kind_of(row) == "run" ? name : name.substr(0, name.rfind('_'));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "isa/machine/heap.h"
 
 namespace occupipe::isa {
 namespace {
@@ -68,6 +69,11 @@ GlobalMemory::GlobalMemory() : next_(first_address) {}
 GlobalMemory::~GlobalMemory() = default;
 GlobalMemory::GlobalMemory(GlobalMemory&&) noexcept = default;
 GlobalMemory& GlobalMemory::operator=(GlobalMemory&&) noexcept = default;
+
+DeviceHeap& GlobalMemory::heap() {
+    if (!heap_) heap_ = std::make_unique<DeviceHeap>(add("heap of the device", heap_bytes_));
+    return *heap_;
+}
 
 void GlobalMemory::refuse(const std::string& name, std::uint64_t size) const {
     if (size == 0) throw InputError(fmt::format("buffer '{}' has no bytes", name));

@@ -22,6 +22,8 @@ enum class Space : std::uint8_t { global, shared, local, constant };
 inline constexpr std::uint32_t shared_window = 0x00000100;
 inline constexpr std::uint32_t local_window = 0x00000200;
 
+class DeviceHeap;
+
 // Bytes that several memories begin with, made once: each maps them and gets a copy of a page when
 // it is first written.
 class SharedBytes {
@@ -89,6 +91,11 @@ public:
     // The buffer that is next to an address, before or behind; none where there are no buffers.
     const Buffer* nearest(std::uint64_t address) const;
 
+    // What kernels allocate from, made at its first use; of 8 MiB unless set_heap_bytes() was
+    // called before. Not for several threads at once until then.
+    DeviceHeap& heap();
+    void set_heap_bytes(std::uint64_t size) { heap_bytes_ = size; }
+
     // By address.
     const std::map<std::uint64_t, Buffer>& buffers() const { return buffers_; }
 
@@ -104,6 +111,8 @@ private:
     std::map<std::string, std::uint64_t, std::less<>> addresses_;  // by name
     std::map<std::uint64_t, std::unique_ptr<Storage>> storage_;    // by address; of add() alone
     std::uint64_t next_ = 0;
+    std::uint64_t heap_bytes_ = std::uint64_t{8} << 20;
+    std::unique_ptr<DeviceHeap> heap_;
 };
 
 }  // namespace occupipe::isa

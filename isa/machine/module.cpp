@@ -106,6 +106,7 @@ std::uint64_t LoadedModule::State::address_of(const CubinSymbol& symbol) const {
 std::uint64_t LoadedModule::State::address_of_foreign(const std::string& function) {
     auto found = std::ranges::find(foreign, function);
     if (found == foreign.end()) found = foreign.insert(foreign.end(), function);
+    if (function == "malloc") memory->heap();
     return first_foreign + static_cast<std::uint64_t>(found - foreign.begin()) * foreign_bytes;
 }
 
@@ -204,6 +205,10 @@ const std::string* LoadedModule::foreign_function(std::uint64_t address) const {
     if (address < first_foreign) return nullptr;
     const std::uint64_t number = (address - first_foreign) / foreign_bytes;
     return number < state_->foreign.size() ? &state_->foreign[number] : nullptr;
+}
+
+bool LoadedModule::allocates() const {
+    return std::ranges::find(state_->foreign, "malloc") != state_->foreign.end();
 }
 
 std::span<const std::byte> LoadedModule::bank(int number, std::string_view kernel) const {

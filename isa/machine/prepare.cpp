@@ -534,7 +534,7 @@ std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& 
     made->code = module.decoded(kernel);
     made->local_bytes = local_bytes(kernel, *made->code);
     made->parameter_bytes = parameters.size();
-    made->order_shows = std::ranges::any_of(*made->code, order_shows);
+    made->order_shows = module.allocates() || std::ranges::any_of(*made->code, order_shows);
     made->may_wait = may_wait_for_groups(*made->code);
     made->cooperative = cooperative;
     launch.bank_0 = bank(made->local_bytes);

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string_view>
 
+#include "isa/machine/heap.h"
 #include "isa/machine/launch.h"
 #include "isa/machine/print.h"
 #include "isa/machine/semantics.h"
@@ -51,6 +53,20 @@ struct BranchTogether {
     }
 };
 
+// The functions that the driver brings; false: it is none of these.
+bool call_driver(Warp& warp, const Step& step, Mask lanes, std::string_view name) {
+    if (name == "__assertfail") fail_assertion(warp, step, lanes);
+    if (name == "vprintf")
+        print(warp, step, lanes);
+    else if (name == "malloc")
+        allocate(warp, lanes);
+    else if (name == "free")
+        release(warp, step, lanes);
+    else
+        return false;
+    return true;
+}
+
 // To an address that each lane has for itself.
 struct IndirectBranch {
     static void run(Warp& warp, const Step& step, Mask active) {
@@ -75,12 +91,10 @@ struct IndirectBranch {
             rest &= ~together;
             std::uint32_t pc = launch.step_at(to);
             const std::string* const name = launch.module->foreign_function(to);
-            if (name && *name == "vprintf") {
-                print(warp, step, together);
+            if (name && call_driver(warp, step, together, *name)) {
                 // Back to where R20 and R21 say, of one call the same for all.
                 pc = launch.step_at(pair(warp.registers + 20, first));
             }
-            if (name && *name == "__assertfail") fail_assertion(warp, step, together);
             if (pc + 1 == launch.steps.size()) {
                 if (name) {
                     fail(warp, step, first,

@@ -201,8 +201,9 @@ DeviceProperties properties(const DeviceFacts& facts) {
 
 void require_device(int device) { require(device == 0, CudaError::invalid_device); }
 
-// Numbers that are kept for those who ask, and change nothing.
+// Numbers that are kept for those who ask, and change nothing but the heap.
 constexpr std::size_t limit_count = 8;
+constexpr int heap_limit = 2;  // cudaLimitMallocHeapSize
 std::array<std::size_t, limit_count>& device_limits() {
     static std::array<std::size_t, limit_count> all = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0, 0};
     return all;
@@ -272,6 +273,14 @@ CudaError cudaDeviceGetAttribute(int* value, int number, int device) {
     });
 }
 
+// For libcudart.so.12, whose cudaDeviceProp has more fields; 0: not known.
+int occupipe_known_attribute(int number) {
+    int value = 0;
+    call<Needs::nothing>("cudaGetDeviceProperties",
+                         [&](Runtime& runtime) { value = value_of(runtime.facts(), number); });
+    return value;
+}
+
 CudaError cudaDriverGetVersion(int* out) {
     if (out == nullptr) return CudaError::invalid_value;
     *out = version;
@@ -298,8 +307,9 @@ CudaError cudaGetDeviceFlags(unsigned* flags) {
 }
 
 CudaError cudaDeviceSetLimit(int limit, std::size_t value) {
-    return call("cudaDeviceSetLimit", [&](Runtime&) {
+    return call("cudaDeviceSetLimit", [&](Runtime& runtime) {
         require(limit >= 0 && static_cast<std::size_t>(limit) < limit_count);
+        if (limit == heap_limit && value > 0) runtime.set_heap_bytes(value);
         device_limits()[static_cast<std::size_t>(limit)] = value;
     });
 }

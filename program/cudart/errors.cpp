@@ -47,7 +47,7 @@ const char* cudaGetErrorString(int error) {
     return found == nullptr ? "unrecognized error code" : found->text;
 }
 
-// What the table exports_13.txt has and no file here defines.
+// What the table exports.txt has and no file here defines.
 CudaError occupipe_refuse_call(const char* name) {
     return call<Needs::nothing>(name, [&](Runtime& runtime) {
         runtime.refuse(name);

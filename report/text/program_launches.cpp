@@ -38,36 +38,6 @@ std::string cut(const std::string& text, std::size_t columns) {
     return text.size() <= columns ? text : text.substr(0, columns - 1) + "…";
 }
 
-// "saxpy<float>" of "void blas::saxpy<float>(int, float, float*, float*)"; arguments of templates
-// where they are short.
-std::string short_name(const std::string& mangled) {
-    constexpr std::size_t most_arguments = 24;
-    const std::string name = extract::readable_name(mangled);
-    std::string arguments, last;
-    int depth = 0;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const bool nested = depth > 0;
-        if (name[i] == '<') ++depth;
-        if (nested || name[i] == '<') {
-            arguments += name[i];
-            if (name[i] == '>') --depth;
-            continue;
-        }
-        if (name.compare(i, 21, "(anonymous namespace)") == 0) {
-            i += 20;
-        } else if (name[i] == '(' && !last.empty()) {
-            break;
-        } else if (name[i] == ' ' || name[i] == ':') {
-            last.clear();
-            arguments.clear();
-        } else {
-            last += name[i];
-        }
-    }
-    if (arguments.size() > most_arguments) arguments = "<…>";
-    return cut(last + arguments, name_columns);
-}
-
 std::string size_text(const std::array<std::uint32_t, 3>& size) {
     std::string text = std::to_string(size[0]);
     if (size[1] > 1 || size[2] > 1) text += fmt::format(",{}", size[1]);
@@ -111,8 +81,21 @@ std::vector<const ShapeTotal*> sorted(const Journals& journals, std::size_t prof
     return all;
 }
 
+// Between which seconds 95 % of measured times are expected: a launch's errors are those of others.
+struct Range {
+    double low = 0, high = 0;
+};
+
+std::optional<Range> range_of(const ShapeTotal& total, std::size_t profile) {
+    const std::optional<double> seconds = seconds_in_all(total, profile);
+    const PredictedLaunch* const made = last(total, profile);
+    if (!seconds || made == nullptr || !made->spread) return std::nullopt;
+    return Range{*seconds / *made->spread, *seconds * *made->spread};
+}
+
 struct Sum {
     double seconds = 0;
+    std::optional<Range> range = Range{};  // absent: that of some is not known
     std::uint64_t launches = 0, unknown = 0, instructions = 0;
 };
 
@@ -121,6 +104,11 @@ Sum sum_of(const std::vector<const ShapeTotal*>& shapes, std::size_t profile) {
     for (const ShapeTotal* one : shapes) {
         const std::optional<double> seconds = seconds_in_all(*one, profile);
         sum.seconds += seconds.value_or(0);
+        const std::optional<Range> range = range_of(*one, profile);
+        if (!range)
+            sum.range.reset();
+        else if (sum.range)
+            sum.range = {{sum.range->low + range->low, sum.range->high + range->high}};
         sum.launches += one->launches;
         sum.instructions += one->warp_instructions;
         if (!seconds) sum.unknown += one->launches;
@@ -140,6 +128,7 @@ std::vector<std::string> row_of(const ShapeTotal& one, std::size_t profile, doub
             grouped(one.launches),
             shape_text(one.shape),
             known ? seconds_text(*seconds / static_cast<double>(one.launches)) : "not known",
+            known && made->spread ? fmt::format("×/÷ {:.2f}", *made->spread) : "",
             known ? seconds_text(*seconds) : "",
             known ? share_text(*seconds, all_seconds) : "",
             known ? made->limited_by : "",
@@ -151,11 +140,11 @@ std::string table_of(const Journals& journals, std::size_t profile) {
     const std::vector<const ShapeTotal*> shapes = sorted(journals, profile);
     const Sum all = sum_of(shapes, profile);
     TextTable table;
-    table.header = {"kernel",     "launches",  "groups × threads",
-                    "time each",  "in all",    "share",
-                    "limited by", "DRAM each", "warp-instructions each"};
+    table.header = {
+        "kernel", "launches", "groups × threads", "time each", "95 %",
+        "in all", "share",    "limited by",       "DRAM each", "warp-instructions each"};
     table.align.assign(table.header.size(), Align::right);
-    table.align[0] = table.align[6] = Align::left;
+    table.align[0] = table.align[7] = Align::left;
     const std::size_t shown = shapes.size() > most_rows ? most_rows - 1 : shapes.size();
     for (std::size_t i = 0; i < shown; ++i)
         table.rows.push_back(row_of(*shapes[i], profile, all.seconds));
@@ -163,12 +152,15 @@ std::string table_of(const Journals& journals, std::size_t profile) {
         const Sum rest =
             sum_of({shapes.begin() + static_cast<std::ptrdiff_t>(shown), shapes.end()}, profile);
         table.rows.push_back({fmt::format("{} others", shapes.size() - shown),
-                              grouped(rest.launches), "", "", seconds_text(rest.seconds),
+                              grouped(rest.launches), "", "", "", seconds_text(rest.seconds),
                               share_text(rest.seconds, all.seconds), "", "", ""});
     }
     return fmt::format(
-        "{}: {} launch{}, {} predicted in kernels{}\n{}", journals.profiles[profile],
+        "{}: {} launch{}, {} predicted in kernels{}{}\n{}", journals.profiles[profile],
         grouped(all.launches), all.launches == 1 ? "" : "es", seconds_text(all.seconds),
+        all.range ? fmt::format(" (95 %: {} to {})", seconds_text(all.range->low),
+                                seconds_text(all.range->high))
+                  : "",
         all.unknown == 0
             ? ""
             : fmt::format(", without {} whose time is not known", grouped(all.unknown)),
@@ -253,6 +245,8 @@ nlohmann::ordered_json json_of(const ShapeTotal& one, const Journals& journals) 
         entry["profile"] = journals.profiles[i];
         if (one.seconds[i]) {
             entry["seconds"] = *one.seconds[i];
+            if (const std::optional<Range> range = range_of(one, i))
+                entry["interval"] = {{"low", range->low}, {"high", range->high}};
             entry["limited_by"] = made.limited_by;
             if (made.dram_bytes) entry["dram_bytes_each"] = *made.dram_bytes;
         } else {
@@ -299,6 +293,34 @@ nlohmann::ordered_json event_of(const Span& one) {
 }
 
 }  // namespace
+
+std::string short_name(const std::string& mangled) {
+    constexpr std::size_t most_arguments = 24;
+    const std::string name = extract::readable_name(mangled);
+    std::string arguments, last;
+    int depth = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const bool nested = depth > 0;
+        if (name[i] == '<') ++depth;
+        if (nested || name[i] == '<') {
+            arguments += name[i];
+            if (name[i] == '>') --depth;
+            continue;
+        }
+        if (name.compare(i, 21, "(anonymous namespace)") == 0) {
+            i += 20;
+        } else if (name[i] == '(' && !last.empty()) {
+            break;
+        } else if (name[i] == ' ' || name[i] == ':') {
+            last.clear();
+            arguments.clear();
+        } else {
+            last += name[i];
+        }
+    }
+    if (arguments.size() > most_arguments) arguments = "<…>";
+    return cut(last + arguments, name_columns);
+}
 
 std::string findings_text(const Journals& journals) {
     if (journals.findings.empty()) return {};
@@ -374,20 +396,22 @@ std::string to_json(const Journals& journals) {
 std::string to_csv(const Journals& journals) {
     std::string text =
         "profile,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,shared_bytes,launches,"
-        "seconds,limited_by,dram_bytes_each,warp_instructions\n";
+        "seconds,limited_by,dram_bytes_each,warp_instructions,seconds_low,seconds_high\n";
     for (std::size_t i = 0; i < journals.profiles.size(); ++i) {
         for (const ShapeTotal* one : sorted(journals, i)) {
             const std::optional<double> seconds = seconds_in_all(*one, i);
             const PredictedLaunch* const made = last(*one, i);
             const bool known = seconds.has_value() && made != nullptr;
+            const std::optional<Range> range = range_of(*one, i);
             text += fmt::format(
-                "{},{},{},{},{},{},{},{},{},{}\n", csv_text(journals.profiles[i]),
+                "{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(journals.profiles[i]),
                 csv_text(extract::readable_name(one->shape.kernel)),
                 fmt::join(one->shape.grid, ","), fmt::join(one->shape.block, ","),
                 one->shape.shared_bytes, one->launches, known ? fmt::format("{}", *seconds) : "",
                 known ? csv_text(made->limited_by) : "",
                 known && made->dram_bytes ? fmt::format("{}", *made->dram_bytes) : "",
-                one->warp_instructions);
+                one->warp_instructions,
+                range ? fmt::format("{},{}", range->low, range->high) : ",");
         }
     }
     return text;

@@ -10,6 +10,10 @@
 
 namespace occupipe::report {
 
+// "saxpy<float>" of the mangled name of "void blas::saxpy<float>(int, float, float*, float*)";
+// arguments of templates where they are short.
+std::string short_name(const std::string& mangled);
+
 // A table for each profile, the longest first, and at most five lines of notes.
 std::string to_text(const program::Journals& journals);
 

@@ -84,7 +84,7 @@ TEST_P(ProgramCompiled, PassesItsOwnCheck) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, ProgramCompiled,
                          ::testing::Values("streams", "memory", "symbols", "threads", "device_code",
-                                           "algorithms", "effects", "managed"));
+                                           "algorithms", "effects", "managed", "heap"));
 
 // 400 launches that write what is there already take less than 40 that do not.
 TEST(ProgramRepeats, AreNotExecutedWhereTheyChangeNothing) {
@@ -99,6 +99,16 @@ TEST(ProgramRepeats, AreNotExecutedWhereTheyChangeNothing) {
     EXPECT_EQ(kernels[0]["launches"], 400);
     EXPECT_EQ(kernels[1]["launches"], 40);
     EXPECT_LT(kernels[0]["host_seconds"], kernels[1]["host_seconds"]);
+}
+
+TEST(ProgramHeap, WhatIsFreedTwiceIsToldWithItsLine) {
+    const std::string& path = compiled().path("heap", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path, {"twice"});
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
+    EXPECT_THAT(made.err, HasSubstr("heap.cu:40"));
+    EXPECT_THAT(made.err, HasSubstr("where nothing is allocated by malloc"));
+    EXPECT_THAT(made.err, HasSubstr("a kernel allocates memory (malloc), whose time is not"));
 }
 
 // The walk of docs/how-to/run-program.md.

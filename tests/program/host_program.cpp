@@ -12,11 +12,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 extern "C" {
@@ -37,6 +39,14 @@ int cudaDeviceSynchronize();
 int cudaGetLastError();
 int cudaGraphCreate(void**, unsigned);
 int cudaGetDeviceCount(int*);
+int cudaPointerGetAttributes(void*, const void*);
+int cudaRuntimeGetVersion(int*);
+#if OCCUPIPE_CUDA_VERSION == 12
+#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+int cudaMemPrefetchAsync(const void*, std::size_t, int, void*);
+int cudaThreadSynchronize();
+#endif
+int cudaGetDeviceProperties(void*, int);
 int cudaEventCreate(void**);
 int cudaEventRecord(void*, void*);
 int cudaEventElapsedTime(float*, void*, void*);
@@ -133,6 +143,54 @@ bool works(int n, bool beyond, bool copies = true) {
     return right;
 }
 
+// What the runtime of CUDA 12 lays out otherwise, as programs compiled with it read it: places and
+// sizes are those of its driver_types.h.
+#if OCCUPIPE_CUDA_VERSION == 12
+bool has_layout() {
+    constexpr std::size_t properties_size = 1032, attributes_size = 24, guard = 64;
+    constexpr std::byte untouched{0x5a};
+    std::vector<std::byte> bytes(properties_size + guard, untouched);
+    tell("properties", cudaGetDeviceProperties(bytes.data(), 0));
+    const auto field = [&](std::size_t at) {
+        int value = 0;
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+        return value;
+    };
+    std::printf("%s\n", reinterpret_cast<const char*>(bytes.data()));
+    for (const auto& [name, at] : {std::pair{"maxGridSize[2]", 344},
+                                   {"clockRate", 348},
+                                   {"totalConstMem", 352},
+                                   {"minor", 364},
+                                   {"deviceOverlap", 384},
+                                   {"multiProcessorCount", 388},
+                                   {"canMapHostMemory", 400},
+                                   {"surfaceAlignment", 568},
+                                   {"memoryClockRate", 608},
+                                   {"l2CacheSize", 616},
+                                   {"sharedMemPerMultiprocessor", 640},
+                                   {"managedMemory", 652},
+                                   {"cooperativeLaunch", 688},
+                                   {"sharedMemPerBlockOptin", 696},
+                                   {"maxBlocksPerMultiProcessor", 712},
+                                   {"memoryPoolsSupported", 744}})
+        std::printf("%s %d\n", name, field(static_cast<std::size_t>(at)));
+    bool right = bytes[properties_size] == untouched;
+    void* memory = nullptr;
+    tell("malloc", cudaMalloc(&memory, 64));
+    std::vector<std::byte> attributes(attributes_size + guard, untouched);
+    tell("attributes", cudaPointerGetAttributes(attributes.data(), memory));
+    right = right && attributes[attributes_size] == untouched && attributes[0] == std::byte{2};
+    tell("prefetch", cudaMemPrefetchAsync(memory, 64, 0, nullptr));
+    tell("synchronize", cudaThreadSynchronize());
+    int version = 0;
+    tell("version", cudaRuntimeGetVersion(&version));
+    std::printf("%d\n", version);
+    return right;
+}
+#else
+bool has_layout() { return false; }
+#endif
+
 // Launched again on what has changed, and on what has not.
 bool repeats() {
     void *of_in = nullptr, *of_out = nullptr;
@@ -199,6 +257,7 @@ int main(int count, char** words) {
         tell("count", cudaGetDeviceCount(&devices));
         std::printf("%d devices\n", devices);
     }
+    if (what == "layout") right = has_layout();
     if (what == "refused") {
         void* graph = nullptr;
         tell("graph", cudaGraphCreate(&graph, 0));

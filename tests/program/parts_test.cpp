@@ -205,8 +205,9 @@ TEST(ProgramExecutable, IsLookedAtBeforeItIsStarted) {
 TEST(ProgramExecutable, WhatCannotBeRunIsToldWhatMendsIt) {
     EXPECT_THAT(why_not_run({.is_elf = true, .has_device_code = true}, "x"),
                 HasSubstr("nvcc -cudart shared"));
-    EXPECT_THAT(why_not_run({.is_elf = true, .needs = {"libcudart.so.12"}}, "x"),
-                HasSubstr("linked with libcudart.so.12"));
+    EXPECT_EQ(why_not_run({.is_elf = true, .needs = {"libcudart.so.12"}}, "x"), "");
+    EXPECT_THAT(why_not_run({.is_elf = true, .needs = {"libcudart.so.11.0"}}, "x"),
+                HasSubstr("linked with libcudart.so.11.0; libcudart.so.12 and libcudart.so.13"));
     EXPECT_THAT(
         why_not_run({.is_elf = true, .needs = {"libcuda.so.1"}, .has_device_code = true}, "x"),
         HasSubstr("driver's API"));

@@ -72,6 +72,18 @@ TEST(ProgramRun, ASampleIsPredictedAsTheWholeLaunch) {
                 HasSubstr("--check excludes --sample"));
 }
 
+TEST(ProgramRun, AnEarlierRunIsSetBeside) {
+    const test::TemporaryFolder folder;
+    const std::string before = (folder.path / "before.json").string();
+    run_host({"right"}, {"--json", before});
+    EXPECT_THAT(run_host({"repeats"}, {"--compare", before}).err,
+                HasSubstr("NVIDIA GeForce RTX 2080 Ti against " + before));
+    const ProgramRun other = run_host({"right"}, {"--compare", before}, "rtx-2060");
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.err, HasSubstr("has other GPUs (NVIDIA GeForce RTX 2080 Ti)"));
+    EXPECT_THAT(other.out, Not(HasSubstr("PASS")));
+}
+
 TEST(ProgramRun, TheExitCodeIsTheProgramsOwn) {
     EXPECT_EQ(run_host({"code", "17"}).exit_code, 17);
     const ProgramRun aborted = run_host({"abort"});
@@ -313,41 +325,88 @@ TEST(ProgramRun, TheLibraryAloneHasNoDevice) {
     EXPECT_THAT(run.err, HasSubstr("start the program by 'occupipe run"));
 }
 
-// Rows of the table of exports, forms included.
-std::vector<std::string> exports() {
-    std::ifstream file(OCCUPIPE_SOURCE_DIR "/program/cudart/exports_13.txt");
+// Names of the table of exports that a version has, forms included.
+std::vector<std::string> exports(const std::string& version) {
+    std::ifstream file(OCCUPIPE_SOURCE_DIR "/program/cudart/exports.txt");
     std::vector<std::string> all;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#')) continue;
+        const bool is_of_one = line.find(" @") != std::string::npos;
+        if (is_of_one && line.find(" @" + version) == std::string::npos) continue;
         std::istringstream words(line);
         std::string name;
         words >> name;
         all.push_back(name);
-        for (std::string form; words >> form;) all.push_back(name + "_" + form);
+        for (std::string form; words >> form;) {
+            const std::size_t mark = form.find('@');
+            if (mark == 0) continue;
+            if (mark == std::string::npos || form.substr(mark + 1) == version)
+                all.push_back(name + "_" + form.substr(0, mark));
+        }
     }
     return all;
 }
 
-TEST(ProgramLibrary, ExportsTheWholeTableUnderTheRealOnesVersion) {
-    void* const library = dlopen(OCCUPIPE_CUDART, RTLD_NOW | RTLD_LOCAL);
+class ProgramLibrary : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ProgramLibrary, ExportsTheWholeTableUnderTheRealOnesVersion) {
+    const std::string name_of_library = "libcudart.so." + GetParam();
+    void* const library =
+        dlopen((OCCUPIPE_CUDART_FOLDER "/" + name_of_library).c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr) << dlerror();
-    const std::vector<std::string> names = exports();
-    EXPECT_EQ(names.size(), 422U);
+    const std::vector<std::string> names = exports(GetParam());
+    EXPECT_EQ(names.size(), GetParam() == "13" ? 422U : 435U);
     for (const std::string& name : names)
-        EXPECT_NE(dlvsym(library, name.c_str(), "libcudart.so.13"), nullptr) << name;
+        EXPECT_NE(dlvsym(library, name.c_str(), name_of_library.c_str()), nullptr) << name;
     EXPECT_EQ(dlsym(library, "_ZN8occupipe7program7Runtime3getEv"), nullptr);
     dlclose(library);
 }
 
-TEST(ProgramLibrary, TheRealOneHasEveryName) {
-    const std::string real = "/usr/local/cuda/lib64/libcudart.so.13";
-    const std::string here = "/usr/local/cuda-13.0/lib64/libcudart.so.13";
-    const std::string path = fs::exists(here) ? here : real;
-    if (!fs::exists(path)) GTEST_SKIP() << "the CUDA runtime is not here";
+TEST_P(ProgramLibrary, TheRealOneHasEveryName) {
+    const std::string name = "/lib64/libcudart.so." + GetParam();
+    std::string path;
+    for (const char* folder :
+         {"/usr/local/cuda", "/usr/local/cuda-13.0", "/usr/local/cuda-12.9", "/usr/local/cuda-12"})
+        if (fs::exists(folder + name)) path = folder + name;
+    if (path.empty()) GTEST_SKIP() << "this CUDA runtime is not here";
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) GTEST_SKIP() << dlerror();
-    for (const std::string& name : exports())
-        EXPECT_NE(dlsym(library, name.c_str()), nullptr) << name;
+    for (const std::string& one : exports(GetParam()))
+        EXPECT_NE(dlsym(library, one.c_str()), nullptr) << one;
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, ProgramLibrary, ::testing::Values("12", "13"),
+                         [](const auto& one) { return one.param; });
+
+TEST(ProgramRun, AProgramOfCuda12RunsAsOneOfCuda13) {
+    const std::string host_12 = OCCUPIPE_HOST_PROGRAM_12;
+    for (const char* what : {"right", "repeats", "threads", "refused"}) {
+        const ProgramRun run =
+            run_program({"run", "--profile", turing, "--", host_12, stored, what});
+        EXPECT_EQ(run.exit_code, 0) << what << run.err;
+        EXPECT_THAT(run.out, HasSubstr("PASS"));
+    }
+    const ProgramRun run =
+        run_program({"run", "--profile", turing, "--", host_12, stored, "right"});
+    EXPECT_EQ(run.err, run_host({"right"}).err);
+}
+
+TEST(ProgramRun, Cuda12LaysOutWhatItReturnsInItsOwnWay) {
+    const std::string host_12 = OCCUPIPE_HOST_PROGRAM_12;
+    const ProgramRun run =
+        run_program({"run", "--profile", turing, "--", host_12, stored, "layout"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.err.find("refused"), std::string::npos) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("NVIDIA GeForce RTX 2080 Ti\n"));
+    for (const char* field :
+         {"maxGridSize[2] 65535", "clockRate 1545000", "totalConstMem 65536", "minor 5",
+          "deviceOverlap 1", "multiProcessorCount 68", "canMapHostMemory 1", "surfaceAlignment 512",
+          "l2CacheSize 5767168", "sharedMemPerMultiprocessor 65536", "managedMemory 1",
+          "cooperativeLaunch 1", "sharedMemPerBlockOptin 65536", "maxBlocksPerMultiProcessor 16",
+          "memoryPoolsSupported 1"})
+        EXPECT_THAT(run.out, HasSubstr(std::string("\n") + field + "\n"));
+    EXPECT_THAT(run.out, ::testing::ContainsRegex("\nmemoryClockRate [1-9][0-9]{6}\n"));
+    EXPECT_THAT(run.out, HasSubstr("\n12090\nPASS"));
 }
 
 }  // namespace

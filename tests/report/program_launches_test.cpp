@@ -8,6 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "core/error.h"
+#include "report/text/program_comparison.h"
+
 namespace occupipe::report {
 namespace {
 
@@ -19,8 +22,12 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 PredictedLaunch taking(double seconds) {
-    return {
-        .seconds = seconds, .limited_by = "mem", .dram_bytes = 4096.0, .why_not = {}, .notes = {}};
+    return {.seconds = seconds,
+            .spread = 1.25,
+            .limited_by = "mem",
+            .dram_bytes = 4096.0,
+            .why_not = {},
+            .notes = {}};
 }
 
 ShapeTotal total(const char* kernel, std::uint32_t groups, double seconds) {
@@ -65,12 +72,16 @@ TEST(ProgramLaunches, KnownTimesAreAddedAndUnknownOnesAreTold) {
     EXPECT_THAT(text, HasSubstr("refused: cudaGraphCreate"));
     EXPECT_THAT(text, HasSubstr("copied: 6.4 kB memset in 2"));
 
+    EXPECT_THAT(text, Not(HasSubstr("(95 %")));  // that of one is not known
+    EXPECT_THAT(text, HasSubstr("×/÷ 1.25"));
+
     const auto json = nlohmann::json::parse(to_json(all));
+    EXPECT_DOUBLE_EQ(json["kernels"][0]["predictions"][0]["interval"]["low"], 2.4e-3);
     EXPECT_EQ(json["launches"], 4);
     EXPECT_EQ(json["kernels"][0]["predictions"][0]["seconds"], 3e-3);
     EXPECT_FALSE(json["kernels"][1]["predictions"][0].contains("seconds"));
     EXPECT_EQ(json["kernels"][1]["predictions"][0]["why_not"], "the profile lacks it");
-    EXPECT_THAT(to_csv(all), HasSubstr("A,\"cold(float*, int)\",4,2,1,32,8,1,0,1,,,,1000\n"));
+    EXPECT_THAT(to_csv(all), HasSubstr("A,\"cold(float*, int)\",4,2,1,32,8,1,0,1,,,,1000,,\n"));
 }
 
 TEST(ProgramLaunches, NamesAreShortAndRowsAreFew) {
@@ -145,6 +156,52 @@ TEST(ProgramLaunches, ATraceHasStreamsAndSaysWhatIsNotPredicted) {
     EXPECT_EQ(events[3]["args"]["name"], "stream 2");
     EXPECT_EQ(events[4]["args"]["bytes"], 64);
     EXPECT_EQ(events[4]["args"]["predicted"], false);
+}
+
+TEST(ProgramLaunches, IntervalsAddUp) {
+    Journals all = journals();
+    all.shapes = {total("_Z4heatPfi", 4, 4e-3), total("_Z4coldPfi", 4, 1e-3)};
+    EXPECT_THAT(to_text(all), HasSubstr("5 ms predicted in kernels (95 %: 4 ms to 6.25 ms)"));
+    EXPECT_THAT(to_csv(all), HasSubstr(",0.004,mem,4096,1000,0.0032,0.005\n"));
+}
+
+TEST(ProgramComparison, KernelsAreMetByNameWhateverTheirShapes) {
+    Journals before = journals();
+    before.profiles = {"B", "A"};
+    for (const std::uint32_t groups : {4U, 8U}) {
+        before.shapes.push_back(total("_Z4heatPfi", groups, 1e-3));
+        before.shapes.back().last.push_back(taking(2e-3));
+        before.shapes.back().seconds.emplace_back(2e-3);
+    }
+    before.shapes.push_back(total("_Z3outPfi", 4, 1e-3));
+    before.shapes.back().last.push_back(taking(1e-3));
+    before.shapes.back().seconds.emplace_back(1e-3);
+    Journals after = journals();
+    after.shapes = {total("_Z4heatPfi", 16, 5e-3), total("_Z2inPfi", 4, 2e-3)};
+    const EarlierRun earlier = parse_earlier_run(to_json(before), "before.json");
+    EXPECT_EQ(comparison_text(earlier, after),
+              "\nA against before.json\n"
+              "kernel  launches  before  after   change\n"
+              "in         0 → 1           2 ms      new\n"
+              "heat       2 → 1    4 ms   5 ms  +25.0 %\n"
+              "out        1 → 0    1 ms            gone\n"
+              "all        3 → 2    5 ms   7 ms  +40.0 %\n");
+}
+
+TEST(ProgramComparison, WhatIsNoRunIsRefusedByItsPlace) {
+    const auto message = [](const std::string& text) {
+        try {
+            parse_earlier_run(text, "before.json");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_THAT(message("{\"format\": \"occupipe-sweep/1\"}"),
+                HasSubstr("before.json:1:12: format: must be occupipe-program/1"));
+    EXPECT_THAT(message("{\"format\": \"occupipe-program/1\", \"profiles\": [\"A\"], \"kernels\":"
+                        " [{\"symbol\": \"k\", \"launches\": 1, \"predictions\": []}]}"),
+                HasSubstr("predictions: must be one for each"));
 }
 
 }  // namespace

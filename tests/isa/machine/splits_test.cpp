@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "isa/machine/heap.h"
 #include "isa/machine/launch.h"
 #include "isa/machine/memory.h"
 
@@ -152,6 +153,24 @@ TEST_F(Splits, AGroupBarrierGoesByThreadsThatAreAlive) {
     release_barriers(group);
     EXPECT_TRUE(can_run(group.warps[0]));
     EXPECT_FALSE(group.barriers[1].in_use);
+}
+
+TEST(DeviceHeap, GivesTheLowestPlaceThatIsFree) {
+    GlobalMemory memory;
+    memory.set_heap_bytes(64);
+    DeviceHeap& heap = memory.heap();
+    const std::uint64_t begin = memory.named("heap of the device")->address;
+    EXPECT_EQ(heap.allocate(1), begin);
+    EXPECT_EQ(heap.allocate(17), begin + 16);
+    EXPECT_EQ(heap.allocate(17), 0U);
+    EXPECT_EQ(heap.allocate(16), begin + 48);
+    EXPECT_EQ(heap.allocate(0), 0U);
+    EXPECT_TRUE(heap.release(begin + 16));
+    EXPECT_FALSE(heap.release(begin + 16));
+    EXPECT_FALSE(heap.release(begin + 17));
+    EXPECT_EQ(heap.allocate(0), begin + 16);
+    EXPECT_EQ(heap.allocate(16), begin + 32);
+    EXPECT_EQ(heap.allocate(~std::uint64_t{0}), 0U);
 }
 
 TEST(GlobalMemory, FindsWhatLiesWithinABuffer) {

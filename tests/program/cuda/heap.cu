@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Memory that kernels allocate: lists that one launch makes and another one takes apart, and what
+// happens where there is none left.
+#include <cuda_runtime.h>
+
+#include "check.h"
+
+struct Node {
+    int value;
+    Node* next;
+};
+
+__global__ void build(Node** heads, int length) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    heads[i] = nullptr;
+    for (int k = 0; k < length; ++k) heads[i] = new Node{10 * i + k, heads[i]};
+}
+
+__global__ void sum(Node** heads, int* sums) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    sums[i] = 0;
+    for (Node* node = heads[i]; node != nullptr;) {
+        sums[i] += node->value;
+        Node* const next = node->next;
+        delete node;
+        node = next;
+    }
+}
+
+__global__ void ask_for(size_t bytes, int* got) {
+    char* const all = static_cast<char*>(malloc(bytes));
+    *got = all != nullptr;
+    if (all != nullptr) all[bytes - 1] = 1;
+    free(all);
+}
+
+__global__ void free_twice() {
+    void* const one = malloc(8);
+    free(one);
+    free(one);
+}
+
+int main(int count, char**) {
+    constexpr int n = 256;
+    OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
+    Node** heads;
+    int* sums;
+    OK(cudaMalloc(&heads, n * sizeof *heads));
+    OK(cudaMallocManaged(&sums, n * sizeof *sums));
+    // Far more than the heap has, if nothing were given back; and no launch is like the one before.
+    for (int again = 0; again < 60; ++again) {
+        build<<<4, n / 4>>>(heads, 5);
+        sum<<<4, n / 4>>>(heads, sums);
+        OK(cudaDeviceSynchronize());
+        for (int i = 0; i < n; ++i) EXPECT(sums[i] == 50 * i + 10);
+    }
+    for (const size_t bytes : {size_t{1}, size_t{1} << 20, (size_t{1} << 20) + 1}) {
+        ask_for<<<1, 1>>>(bytes, sums);
+        OK(cudaDeviceSynchronize());
+        EXPECT(sums[0] == (bytes <= size_t{1} << 20));
+    }
+    if (count > 1) {
+        free_twice<<<1, 1>>>();
+        EXPECT(cudaDeviceSynchronize() != cudaSuccess);
+    }
+    return passed();
+}
