@@ -43,7 +43,7 @@ std::vector<std::string> still_missing(const Kernel& kernel, const GpuProfile& p
 }  // namespace
 
 std::vector<MissingRow> missing_rows(const bench::Backend& backend, const Kernel& kernel,
-                                     GpuProfile profile, bool quick) {
+                                     const GpuProfile& profile, bool quick) {
     std::vector<MissingRow> rows;
     for (const std::string& needed : still_missing(kernel, profile)) {
         const std::string op = row_for(backend, needed);

@@ -22,7 +22,7 @@ struct MissingRow {
 
 // In the kernel's order; what the profile's other entries stand in for is not missing.
 std::vector<MissingRow> missing_rows(const bench::Backend& backend, const Kernel& kernel,
-                                     GpuProfile profile, bool quick);
+                                     const GpuProfile& profile, bool quick);
 
 // Fits the measurement, adds what it has to the profile and writes the result. Prints λ and Λ of
 // what was added, and what is still missing for the kernel; returns whether nothing is.

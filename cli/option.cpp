@@ -441,7 +441,7 @@ void join_names(const CommandApp& command, std::vector<std::string>& words) {
             return member.ends_with('=') ? value.starts_with(member) : value == member;
         });
         if (known) {
-            words[i] = family + "." + value;
+            words[i] = fmt::format("{}.{}", family, value);
             if (equals == std::string::npos)
                 words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
         } else if (command.get_option_no_throw(family) == nullptr) {

@@ -82,7 +82,7 @@ bool take_option(const Use& use, std::vector<std::string>& words) {
                                                         : word.starts_with(use.option + "="));
     });
     if (found == end) return false;
-    const std::string word = *found;
+    const std::string word = std::move(*found);
     const auto next = words.erase(found);
     if (use.value.empty()) return true;
     std::string value;

@@ -158,7 +158,7 @@ analysis::CompileText compile_with(const Options& options) {
 
 // Of a kernel's folder, or else of the suite's; empty: there is none.
 fs::path shipped_file(const analysis::SuiteKernel& kernel, const char* name) {
-    const fs::path own = kernel.source.parent_path() / name;
+    fs::path own = kernel.source.parent_path() / name;
     if (fs::exists(own)) return own;
     const fs::path index = analysis::shipped_suite_index();
     const fs::path shipped = index.parent_path() / name;

@@ -8,7 +8,7 @@
 namespace occupipe {
 namespace {
 
-constexpr std::int64_t KiB = 1024;
+constexpr std::int64_t kib = 1024;
 
 constexpr MachineCode turing = {.uniform_registers = 63,
                                 .memory_descriptors = false,
@@ -30,7 +30,7 @@ constexpr MachineCode hopper = [] {
     code.written_descriptors = true;
     code.scattered_targets = true;
     code.transaction_barriers = true;
-    code.system_shared = KiB;
+    code.system_shared = kib;
     return code;
 }();
 
@@ -102,33 +102,33 @@ constexpr ConstantBank blackwell_bank = {.parameters = 0x380,
 // granularities and barriers: cuda_occupancy.h of CUDA 13.0. In their order: architecture, warps,
 // groups, shared memory (core, group, reserved, unit), barriers.
 constexpr Architecture table[] = {
-    {75, "Turing", "sm_75", {75, 32, 16, 64 * KiB, 64 * KiB, 0, 256, {}}, turing, turing_bank},
-    {80, "Ampere", "sm_80", {80, 64, 32, 164 * KiB, 163 * KiB, KiB, 128, {}}, ampere, ampere_bank},
-    {86, "Ampere", "sm_86", {86, 48, 16, 100 * KiB, 99 * KiB, KiB, 128, {}}, ampere, ampere_bank},
-    {89, "Ada", "sm_89", {89, 48, 24, 100 * KiB, 99 * KiB, KiB, 128, {}}, ampere, ampere_bank},
-    {90, "Hopper", "sm_90a", {90, 64, 32, 228 * KiB, 227 * KiB, KiB, 128, 64}, hopper, hopper_bank},
+    {75, "Turing", "sm_75", {75, 32, 16, 64 * kib, 64 * kib, 0, 256, {}}, turing, turing_bank},
+    {80, "Ampere", "sm_80", {80, 64, 32, 164 * kib, 163 * kib, kib, 128, {}}, ampere, ampere_bank},
+    {86, "Ampere", "sm_86", {86, 48, 16, 100 * kib, 99 * kib, kib, 128, {}}, ampere, ampere_bank},
+    {89, "Ada", "sm_89", {89, 48, 24, 100 * kib, 99 * kib, kib, 128, {}}, ampere, ampere_bank},
+    {90, "Hopper", "sm_90a", {90, 64, 32, 228 * kib, 227 * kib, kib, 128, 64}, hopper, hopper_bank},
     {100,
      "Blackwell",
      "sm_100a",
-     {100, 64, 32, 228 * KiB, 227 * KiB, KiB, 128, 64},
+     {100, 64, 32, 228 * kib, 227 * kib, kib, 128, 64},
      blackwell,
      blackwell_bank},
     {103,
      "Blackwell",
      "sm_103a",
-     {103, 64, 32, 228 * KiB, 227 * KiB, KiB, 128, 64},
+     {103, 64, 32, 228 * kib, 227 * kib, kib, 128, 64},
      blackwell,
      blackwell_bank},
     {120,
      "Blackwell",
      "sm_120a",
-     {120, 48, 24, 100 * KiB, 99 * KiB, KiB, 128, 24},
+     {120, 48, 24, 100 * kib, 99 * kib, kib, 128, 24},
      blackwell,
      blackwell_bank},
     {121,
      "Blackwell",
      "sm_121a",
-     {121, 48, 24, 100 * KiB, 99 * KiB, KiB, 128, 24},
+     {121, 48, 24, 100 * kib, 99 * kib, kib, 128, 24},
      blackwell,
      blackwell_bank},
 };

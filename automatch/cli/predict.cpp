@@ -91,7 +91,7 @@ Workload workload_of(const Request& request, const std::vector<GpuProfile>& devi
             run, [](const std::string& step) { fmt::print(stderr, "automatch: {}\n", step); });
     }
     if (request.sync) {
-        workload.synchronisations = *request.sync;
+        workload.synchronisations = request.sync;
         workload.synchronisations_from = "--sync";
     }
     if (!request.output.empty())

@@ -105,8 +105,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ProbedDevice> open_probed_cuda(int ordinal,
-                                               std::shared_ptr<const KernelCompiler> compiler) {
+std::unique_ptr<ProbedDevice> open_probed_cuda(
+    int ordinal, const std::shared_ptr<const KernelCompiler>& compiler) {
     const auto session = std::make_shared<const Session>(cuda_driver_library(), ordinal);
     session->make_current();
     return std::make_unique<CudaDevice>(session, ordinal, compiler ? *compiler : nvrtc());

@@ -35,11 +35,11 @@ std::string probe_kernels() {
 }
 
 std::unique_ptr<ProbedDevice> open_probed_device(
-    const std::string& id, std::shared_ptr<const bench::KernelCompiler> compiler) {
+    const std::string& id, const std::shared_ptr<const bench::KernelCompiler>& compiler) {
     int platform = 0, number = 0, end = 0;
     const auto is_all = [&] { return static_cast<std::size_t>(end) == id.size(); };
     if (std::sscanf(id.c_str(), "cuda:%d%n", &number, &end) == 1 && is_all())
-        return open_probed_cuda(number, std::move(compiler));
+        return open_probed_cuda(number, compiler);
     if (std::sscanf(id.c_str(), "opencl:%d.%d%n", &platform, &number, &end) == 2 && is_all()) {
 #if OCCUPIPE_OPENCL
         return open_probed_opencl(platform, number);

@@ -69,13 +69,13 @@ inline constexpr std::size_t probe_result_bytes = std::size_t{1} << 23;
 // "opencl:P.D" or "cuda:N". `compiler` of CUDA text: nullptr is NVRTC on this machine. Throws
 // InputError for another word, NothingToRunOn where there is no such device, DeviceError.
 std::unique_ptr<ProbedDevice> open_probed_device(
-    const std::string& id, std::shared_ptr<const bench::KernelCompiler> compiler = nullptr);
+    const std::string& id, const std::shared_ptr<const bench::KernelCompiler>& compiler = nullptr);
 
 // The text of the kernels.
 std::string probe_kernels();
 
 std::unique_ptr<ProbedDevice> open_probed_cuda(
-    int ordinal, std::shared_ptr<const bench::KernelCompiler> compiler);
+    int ordinal, const std::shared_ptr<const bench::KernelCompiler>& compiler);
 std::unique_ptr<ProbedDevice> open_probed_opencl(int platform, int device);
 
 }  // namespace occupipe::automatch

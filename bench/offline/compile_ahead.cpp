@@ -58,7 +58,7 @@ public:
         return found == kernels_.end() ? nullptr : &found->second;
     }
 
-    const StoredKernel* add(const std::string& key, StoredKernel kernel) {
+    const StoredKernel* add(const std::string& key, StoredKernel&& kernel) {
         const std::lock_guard lock(mutex_);
         const auto [at, is_new] = kernels_.try_emplace(key, std::move(kernel));
         if (is_new) write(format_stored_kernel(key, at->second));

@@ -105,7 +105,7 @@ public:
                 identity += fmt::format(" ({})", number);
             }
             const std::string label = joined(entries.label);
-            collect(entry, label.empty() ? identity : label + " " + identity,
+            collect(entry, label.empty() ? identity : fmt::format("{} {}", label, identity),
                     copies(entry, entries));
         }
     }

@@ -35,7 +35,7 @@ std::optional<fs::path> on_path(const std::string& name, const Surroundings& fro
     const std::string folders = from.variable("PATH").value_or("");
     for (std::size_t begin = 0; begin <= folders.size();) {
         const std::size_t end = std::min(folders.find(':', begin), folders.size());
-        const fs::path file = fs::path(folders.substr(begin, end - begin)) / name;
+        fs::path file = fs::path(folders.substr(begin, end - begin)) / name;
         if (end > begin && runs(file)) return file;
         begin = end + 1;
     }

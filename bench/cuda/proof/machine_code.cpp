@@ -62,7 +62,7 @@ bool any_operand_is_64_bits_wide(std::string_view opcode, int code) {
 // The name under which the table of instructions counts it: the opcode, with those of its suffixes
 // that make it another instruction.
 std::string counted_name(const isa::Instruction& one) {
-    const std::string opcode(one.opcode);
+    std::string opcode(one.opcode);
     const auto code = static_cast<int>(one.word.bits(0, 9));
     if (opcode.empty()) return fmt::format("op:{:#05x}", code);
     if (opcode == "REDG") return "RED";  // the same code
