@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "ask/shipped_files.h"
 #include "cli/commands.h"
