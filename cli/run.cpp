@@ -400,7 +400,7 @@ void add_run(const Command& app) {
     command
         .add_option(
             "--compare", request->compare,
-            "Set the kernels beside those of an earlier run, of which --json kept this file")
+            "Compare the kernels with those of an earlier run, whose --json wrote this file")
         .type_name("FILE");
     command.add_flag("--force", request->force, "Replace files that exist");
     command.callback([request] { run_program(*request); });
