@@ -20,7 +20,7 @@ std::shared_ptr<const isa::SharedBytes> BufferStore::content(const LaunchPlan& p
         static_cast<int>(fill.kind), fill.low, fill.high, fill.seed, fmt::join(fill.listed, ","));
     const std::scoped_lock lock(mutex_);
     if (const auto known = contents_.find(key); known != contents_.end()) return known->second;
-    const auto made = isa::SharedBytes::made(buffer_contents(plan, buffer, fill));
+    auto made = isa::SharedBytes::made(buffer_contents(plan, buffer, fill));
     if (!made) return nullptr;
     if (bytes_ + made->size() > most_bytes_) {
         contents_.clear();

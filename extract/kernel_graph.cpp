@@ -176,7 +176,7 @@ std::vector<std::string> possible_names(const isa::Instruction& instruction) {
 NameOf names_known_to(std::set<std::string> known) {
     return [known = std::move(known)](const isa::Instruction& instruction,
                                       const isa::Instruction* before) {
-        const std::string branch(taken_branch), at_once(read_at_once);
+        std::string branch(taken_branch), at_once(read_at_once);
         if (changes_path(instruction) && known.contains(branch)) return branch;
         if (instruction.opcode == "FFMA" && known.contains(at_once) &&
             most_reads(instruction, before) <= 1)

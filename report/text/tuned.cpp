@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "analysis/tuning/enumeration.h"
@@ -197,12 +199,15 @@ std::string refused_text(const RankedSpace& ranked) {
 
 std::string cost_text(const RankedSpace& ranked) {
     double compile = 0, execute = 0, model = 0;
-    std::size_t known = 0;
+    std::size_t compiled = 0;
+    std::set<std::string> codes;
     for (const TunedConfiguration& row : ranked.tuned.rows) {
         compile += row.compile_seconds;
         execute += row.execute_seconds;
         model += row.model_seconds;
-        known += row.known ? 1 : 0;
+        if (row.code.empty()) continue;
+        ++compiled;
+        codes.insert(row.code);
     }
     if (ranked.tuned.rows.empty()) return "";
     const auto n = static_cast<double>(ranked.tuned.rows.size());
@@ -210,9 +215,10 @@ std::string cost_text(const RankedSpace& ranked) {
         "\nprocessor time per configuration: {:.2g} s to compile, {:.2g} s to execute, {:.2g} s to "
         "predict\n",
         compile / n, execute / n, model / n);
-    if (known > 0)
-        text +=
-            fmt::format("{} configurations have the same code and launch as another one\n", known);
+    // However many of them were predicted at the same time.
+    if (compiled > codes.size())
+        text += fmt::format("{} configurations have the same code and launch as another one\n",
+                            compiled - codes.size());
     return text;
 }
 
