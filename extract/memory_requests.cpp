@@ -97,17 +97,22 @@ void add_passes(MemoryCounts& counts, const isa::MemoryAccess& access) {
 }
 
 std::uint64_t most_at_one_address(const isa::MemoryAccess& access) {
-    std::array<std::uint64_t, 32> addresses;
-    std::size_t count = 0;
-    each_of(access.active, [&](int lane) { addresses[count++] = access.addresses[lane]; });
-    const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(count);
-    std::sort(addresses.begin(), end);
-    std::uint64_t most = 0;
-    for (auto at = addresses.begin(); at != end;) {
-        const auto next = std::upper_bound(at, end, *at);
-        most = std::max(most, static_cast<std::uint64_t>(next - at));
-        at = next;
-    }
+    // Those met, in a hash table half of which stays free.
+    struct Met {
+        std::uint64_t address;
+        std::uint8_t lanes;
+    };
+    std::array<Met, 64> table;
+    std::uint64_t taken = 0;  // bits
+    std::uint8_t most = 0;
+    each_of(access.active, [&](int lane) {
+        const std::uint64_t address = access.addresses[lane];
+        std::uint64_t at = address * 0x9E3779B97F4A7C15 >> 58;
+        while ((taken >> at & 1) != 0 && table[at].address != address) at = (at + 1) % 64;
+        if ((taken >> at & 1) == 0) table[at] = {.address = address, .lanes = 0};
+        taken |= std::uint64_t{1} << at;
+        most = std::max(most, ++table[at].lanes);
+    });
     return most;
 }
 
@@ -168,8 +173,13 @@ void RequestLines::add_global(const isa::MemoryAccess& access) {
         case Pattern::other: {
             const Addresses addresses(access);
             distinct = addresses.count;
-            for (std::size_t i = 0; i < addresses.count; ++i)
-                add_range(addresses.values[i], access.bytes);
+            for (std::size_t i = 0; i < addresses.count;) {
+                const std::uint64_t first = addresses.values[i];
+                std::uint64_t bytes = access.bytes;
+                while (++i < addresses.count && addresses.values[i] == first + bytes)
+                    bytes += access.bytes;
+                add_range(first, bytes);
+            }
         }
     }
     least_sectors_ = (distinct * access.bytes + sector_bytes - 1) / sector_bytes;
@@ -182,7 +192,7 @@ void RequestLines::add_local(const isa::MemoryAccess& access) {
         const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
         for (std::uint64_t word = first; word <= last; ++word) add(word, 1U << (lane / 8));
     });
-    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
+    const std::uint64_t lanes = isa::count_of(access.active);
     least_sectors_ = (lanes * access.bytes + sector_bytes - 1) / sector_bytes;
 }
 
@@ -225,7 +235,7 @@ namespace {
 
 // What requests to any memory have; at least one lane is active.
 void add_lanes(MemoryCounts& counts, const isa::MemoryAccess& access) {
-    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
+    const std::uint64_t lanes = isa::count_of(access.active);
     ++counts.requests;
     counts.lanes += lanes;
     counts.bytes_asked += lanes * access.bytes;
@@ -240,7 +250,7 @@ void add_request(MemoryCounts& counts, const isa::MemoryAccess& access, const Re
     add_lanes(counts, access);
     counts.lines += touched.lines().size();
     for (const RequestLines::Line& line : touched.lines())
-        counts.sectors += static_cast<std::uint64_t>(std::popcount(line.sectors));
+        counts.sectors += isa::count_of(line.sectors);
     counts.least_sectors += touched.least_sectors();
     if (access.space == isa::Space::constant) return;
     if (access.space == isa::Space::local) {  // a bank for each lane

@@ -20,15 +20,6 @@
 namespace occupipe::isa {
 namespace {
 
-// std::popcount is a call of the compiler's library where the processor need not have POPCNT.
-OCCUPIPE_INLINE std::uint64_t count_of(Mask lanes) {
-    if (lanes == all_lanes) return lane_count;
-    std::uint32_t sums = lanes - (lanes >> 1 & 0x55555555);
-    sums = (sums & 0x33333333) + (sums >> 2 & 0x33333333);
-    sums = (sums + (sums >> 4)) & 0x0f0f0f0f;
-    return sums * 0x01010101 >> 24;
-}
-
 // Runs the warp until it cannot go on or its turn is over; how many steps it took.
 template <bool watched>
 std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
