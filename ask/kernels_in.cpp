@@ -155,10 +155,9 @@ private:
     struct Group : isa::GroupObserver {
         std::array<std::unique_ptr<isa::GroupObserver>, 2> all;
 
-        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
-                  isa::Mask active) override {
+        void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
             for (const auto& one : all)
-                if (one) one->step(warp, instruction, running, active);
+                if (one) one->steps(warp, executed);
         }
         void access(std::uint32_t warp, std::size_t instruction,
                     const isa::MemoryAccess& access) override {

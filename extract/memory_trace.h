@@ -67,7 +67,6 @@ public:
 
 private:
     class Recorder;
-    struct Sites;
 
     static bool stays(std::uint64_t line, int halvings);
     void halve();
@@ -83,12 +82,7 @@ private:
         std::uint64_t warps = 0;  // bits: whose first request was seen
         std::vector<std::uint64_t> of_them;
     };
-    struct Sites {
-        std::vector<SiteCounts> counts;
-        std::vector<Places> places;
-        std::vector<BankPattern> patterns;  // by instruction
-    };
-    std::vector<Sites> resting_;  // of no group now, counts empty
+    std::vector<std::unique_ptr<Recorder>> resting_;  // of no group now
     LineNumbers global_, local_;
     std::uint64_t references_ = 0;
     std::atomic<int> halvings_ = 0;

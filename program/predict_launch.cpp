@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -27,37 +26,40 @@ namespace {
 class Watched : public isa::Observer {
 public:
     Watched(isa::Observer& observer, std::size_t instructions)
-        : observer_(observer), counts_(instructions) {}
+        : observer_(observer), instructions_(instructions) {}
 
     // Ascending; empty: all.
     void want(std::vector<std::uint64_t> groups) { wanted_ = std::move(groups); }
 
     std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
         if (!wanted_.empty() && !std::ranges::binary_search(wanted_, group)) return nullptr;
-        auto one = std::make_unique<Group>(counts_.size());
+        std::unique_ptr<Group> one = rested();
+        if (!one) one = std::make_unique<Group>(instructions_);
         one->observer = observer_.begin(group);
         return one;
     }
 
     void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
-        auto& one = dynamic_cast<Group&>(*observer);
-        if (one.observer) observer_.end(group, std::move(one.observer));
+        std::unique_ptr<Group> one(&dynamic_cast<Group&>(*observer.release()));
+        if (one->observer) observer_.end(group, std::move(one->observer));
         const std::scoped_lock lock(mutex_);
         ++groups_;
-        for (std::size_t i = 0; i < counts_.size(); ++i) {
-            counts_[i].warps += one.counts[i].warps;
-            counts_[i].lanes += one.counts[i].lanes;
-        }
+        resting_.push_back(std::move(one));
     }
 
     // `all` with the watched groups' counts in place of all groups'.
     isa::Execution of_watched(isa::Execution all) const {
         const std::uint64_t group_warps = all.groups == 0 ? 0 : all.warps / all.groups;
-        all.counts = counts_;
+        all.counts.assign(instructions_, {});
+        for (const auto& group : resting_)
+            for (std::size_t i = 0; i < instructions_; ++i) {
+                all.counts[i].warps += group->counts[i].warps;
+                all.counts[i].lanes += group->counts[i].lanes;
+            }
         all.groups = groups_;
         all.warps = groups_ * group_warps;
         all.warp_instructions = all.lane_instructions = 0;
-        for (const isa::InstructionCount& one : counts_) {
+        for (const isa::InstructionCount& one : all.counts) {
             all.warp_instructions += one.warps;
             all.lane_instructions += one.lanes;
         }
@@ -68,13 +70,13 @@ private:
     struct Group : isa::GroupObserver {
         explicit Group(std::size_t instructions) : counts(instructions) {}
 
-        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
-                  isa::Mask active) override {
-            if (instruction < counts.size()) {
-                ++counts[instruction].warps;
-                counts[instruction].lanes += static_cast<std::uint64_t>(std::popcount(active));
+        void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
+            for (const isa::Executed& one : executed) {
+                if (one.instruction >= counts.size()) continue;
+                ++counts[one.instruction].warps;
+                counts[one.instruction].lanes += isa::count_of(one.active);
             }
-            if (observer) observer->step(warp, instruction, running, active);
+            if (observer) observer->steps(warp, executed);
         }
         void access(std::uint32_t warp, std::size_t instruction,
                     const isa::MemoryAccess& access) override {
@@ -85,13 +87,22 @@ private:
         }
 
         std::unique_ptr<isa::GroupObserver> observer;
-        std::vector<isa::InstructionCount> counts;
+        std::vector<isa::InstructionCount> counts;  // of all groups that it was of
     };
+
+    std::unique_ptr<Group> rested() {
+        const std::scoped_lock lock(mutex_);
+        if (resting_.empty()) return nullptr;
+        std::unique_ptr<Group> one = std::move(resting_.back());
+        resting_.pop_back();
+        return one;
+    }
 
     isa::Observer& observer_;
     std::vector<std::uint64_t> wanted_;
-    std::mutex mutex_;  // of what follows
-    std::vector<isa::InstructionCount> counts_;
+    std::size_t instructions_;
+    std::mutex mutex_;                             // of what follows
+    std::vector<std::unique_ptr<Group>> resting_;  // of no group now
     std::uint64_t groups_ = 0;
 };
 
@@ -118,10 +129,9 @@ public:
 
 private:
     struct Group : isa::GroupObserver {
-        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
-                  isa::Mask active) override {
-            if (first) first->step(warp, instruction, running, active);
-            if (second) second->step(warp, instruction, running, active);
+        void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
+            if (first) first->steps(warp, executed);
+            if (second) second->steps(warp, executed);
         }
         void access(std::uint32_t warp, std::size_t instruction,
                     const isa::MemoryAccess& access) override {

@@ -27,6 +27,7 @@ std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
     InstructionCount* const counts = group.counts.data();
     warp.stop = false;
     if (warp.active == 0) next_split(warp);
+    if constexpr (watched) group.untold.warp = warp.number;
     std::uint32_t taken = 0;
     while (!warp.stop) {
         const std::uint32_t pc = warp.pc;
@@ -37,10 +38,11 @@ std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
         warp.pc = pc + 1;
         ++counts[pc].warps;
         counts[pc].lanes += count_of(active);
-        if constexpr (watched) group.observer->step(warp.number, pc, warp.active, active);
+        if constexpr (watched) group.untold.add(group, {.instruction = pc, .active = active});
         if (active != 0) step.run(warp, step, active);
         if (taken >= turn && (step.may_switch || warp.splits.empty())) break;
     }
+    if constexpr (watched) group.untold.tell(group);
     return taken;
 }
 
