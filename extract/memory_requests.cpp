@@ -50,31 +50,39 @@ struct Addresses {
     }
 };
 
+// Numbers of the different values of a request, from 1 on, by a hash table most of which stays
+// free, so that a branch rarely goes another way than the ones before it.
+class Numbers {
+public:
+    std::uint8_t of(std::uint64_t value) {
+        std::uint64_t at = value * 0x9E3779B97F4A7C15 >> 56;
+        while (places_[at] != 0 && values_[places_[at]] != value) at = (at + 1) % places_.size();
+        if (places_[at] == 0) {
+            places_[at] = ++count_;
+            values_[count_] = value;
+        }
+        return places_[at];
+    }
+    std::uint8_t count() const { return count_; }
+
+private:
+    std::array<std::uint8_t, 256> places_{};
+    std::array<std::uint64_t, 1 + 32 * 5> values_;
+    std::uint8_t count_ = 0;
+};
+
 // Passes of the lanes of one phase.
 std::uint64_t passes_of(const isa::MemoryAccess& access, isa::Mask lanes) {
-    // Distinct words, numbered from 1 on; those of a bank in a chain.
-    struct Word {
-        std::uint64_t word;
-        std::uint8_t before;   // in its bank; 0: none
-        std::uint8_t in_bank;  // so many up to this one
-    };
-    std::array<Word, 1 + 32 * 5> words;
-    std::array<std::uint8_t, bank_count> newest{};
-    words[0].in_bank = 0;
-    std::uint8_t count = 0, passes = 0;
+    Numbers words;
+    std::array<std::uint8_t, bank_count> in_bank{};
+    std::uint8_t passes = 0;
     each_of(lanes, [&](int lane) {
         const std::uint64_t first = access.addresses[lane] / 4;
         const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
         for (std::uint64_t word = first; word <= last; ++word) {
-            const std::uint8_t before = newest[word % bank_count];
-            std::uint8_t at = before;
-            while (at != 0 && words[at].word != word) at = words[at].before;
-            if (at != 0) continue;
-            newest[word % bank_count] = ++count;
-            words[count] = {.word = word,
-                            .before = before,
-                            .in_bank = static_cast<std::uint8_t>(words[before].in_bank + 1)};
-            passes = std::max(passes, words[count].in_bank);
+            const std::uint8_t known = words.count();
+            if (words.of(word) <= known) continue;
+            passes = std::max(passes, ++in_bank[word % bank_count]);
         }
     });
     return passes;
@@ -97,21 +105,11 @@ void add_passes(MemoryCounts& counts, const isa::MemoryAccess& access) {
 }
 
 std::uint64_t most_at_one_address(const isa::MemoryAccess& access) {
-    // Those met, in a hash table half of which stays free.
-    struct Met {
-        std::uint64_t address;
-        std::uint8_t lanes;
-    };
-    std::array<Met, 64> table;
-    std::uint64_t taken = 0;  // bits
+    Numbers addresses;
+    std::array<std::uint8_t, 1 + 32> lanes{};
     std::uint8_t most = 0;
     each_of(access.active, [&](int lane) {
-        const std::uint64_t address = access.addresses[lane];
-        std::uint64_t at = address * 0x9E3779B97F4A7C15 >> 58;
-        while ((taken >> at & 1) != 0 && table[at].address != address) at = (at + 1) % 64;
-        if ((taken >> at & 1) == 0) table[at] = {.address = address, .lanes = 0};
-        taken |= std::uint64_t{1} << at;
-        most = std::max(most, ++table[at].lanes);
+        most = std::max(most, ++lanes[addresses.of(access.addresses[lane])]);
     });
     return most;
 }
