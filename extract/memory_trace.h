@@ -63,6 +63,7 @@ public:
     void expect(std::uint64_t groups);
 
     const std::vector<std::uint64_t>& global_lines() const { return global_.lines(); }
+    std::vector<std::uint64_t> ascending_global_lines() const { return global_.ascending_lines(); }
     const std::vector<std::uint64_t>& local_lines() const { return local_.lines(); }
 
 private:

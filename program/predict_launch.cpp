@@ -16,6 +16,7 @@
 #include "ask/kernels_in.h"
 #include "ask/source.h"
 #include "core/error.h"
+#include "extract/both_observers.h"
 #include "isa/machine/launch.h"
 #include "sim/models/registry.h"
 
@@ -106,50 +107,6 @@ private:
     std::uint64_t groups_ = 0;
 };
 
-// Hands every group on to two observers.
-class Both : public isa::Observer {
-public:
-    Both(isa::Observer& first, isa::Observer& second) : first_(first), second_(second) {}
-
-    std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
-        auto second = second_.begin(group);
-        auto first = first_.begin(group);
-        if (!first && !second) return nullptr;
-        auto one = std::make_unique<Group>();
-        one->first = std::move(first);
-        one->second = std::move(second);
-        return one;
-    }
-
-    void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
-        auto& one = dynamic_cast<Group&>(*observer);
-        if (one.first) first_.end(group, std::move(one.first));
-        if (one.second) second_.end(group, std::move(one.second));
-    }
-
-private:
-    struct Group : isa::GroupObserver {
-        void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
-            if (first) first->steps(warp, executed);
-            if (second) second->steps(warp, executed);
-        }
-        void access(std::uint32_t warp, std::size_t instruction,
-                    const isa::MemoryAccess& access) override {
-            if (first) first->access(warp, instruction, access);
-            if (second) second->access(warp, instruction, access);
-        }
-        void barrier(bool all) override {
-            if (first) first->barrier(all);
-            if (second) second->barrier(all);
-        }
-
-        std::unique_ptr<isa::GroupObserver> first, second;
-    };
-
-    isa::Observer& first_;
-    isa::Observer& second_;
-};
-
 // The launch as a plan of its own: what it executes is the program's, so that its arguments are
 // bytes that nobody reads.
 LaunchPlan plan_of(const LaunchToPredict& launch) {
@@ -233,12 +190,10 @@ private:
     void execute(const std::vector<std::uint64_t>& groups, Watched& watched) {
         isa::ExecutionOptions options = launch_.options;
         options.groups = groups;
-        std::optional<Both> both;
-        if (launch_.observer != nullptr) both.emplace(watched, *launch_.observer);
-        isa::Observer* const observer = both ? static_cast<isa::Observer*>(&*both) : &watched;
+        extract::BothObservers both(launch_.observer, &watched);
         try {
             extract::add(execution_, isa::execute(*launch_.module, *launch_.kernel, launch_.shape,
-                                                  launch_.parameters, options, observer));
+                                                  launch_.parameters, options, &both));
         } catch (...) {
             throw ExecutionThrew{std::current_exception()};
         }
@@ -305,7 +260,7 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     result.execution = std::move(once.execution());
     if (executed && executed->in.memory) {
         const extract::MemoryTrace& memory = *executed->in.memory;
-        result.lines = memory.global_lines();
+        result.lines = memory.ascending_global_lines();
         const auto seen = static_cast<double>(std::max<std::size_t>(1, memory.groups().size()));
         result.lines_each = static_cast<double>(memory.one_line_in()) *
                             std::max(1.0, static_cast<double>(executed->in.seen.groups) / seen);
