@@ -192,7 +192,15 @@ class StreamObserver::Recorder : public isa::GroupObserver {
 public:
     void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
         if (warp >= warps_.size()) warps_.resize(warp + 1);
-        for (const auto& [code, active] : executed) warps_[warp].folder.add(number(code, active));
+        Folder& folder = warps_[warp].folder;
+        for (const auto& [code, active] : executed) {
+            const std::uint32_t expected = folder.expected();
+            if (expected != Folder::no_instruction &&
+                instructions_[expected] == StreamInstruction{code, active})
+                folder.add_expected();
+            else
+                folder.add(number(code, active));
+        }
     }
 
     void access(std::uint32_t, std::size_t, const isa::MemoryAccess&) override {}
