@@ -335,7 +335,9 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     references_ += taken.references.size();
     const auto place = std::ranges::lower_bound(groups_, taken.group, {}, &GroupTrace::group);
     groups_.insert(place, std::move(taken));
-    resting_.push_back(std::move(recorder));
+    // What a long group needed is not kept.
+    constexpr std::size_t most_kept = std::size_t{1} << 16;
+    if (recorder->lines.size() <= most_kept) resting_.push_back(std::move(recorder));
     // A line may stay for ever, however often it is halved.
     constexpr int most_halvings = 32;
     while (references_ > most_references_ && halvings_ < most_halvings) halve();
