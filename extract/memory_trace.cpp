@@ -61,13 +61,21 @@ public:
         if (warp >= warps_.size()) warps_.resize(warp + 1);
         Warp& one = warps_[warp];
         one.steps += static_cast<std::uint32_t>(executed.size());
-        for (const isa::Executed& step : executed) {
+        for (auto at = executed.begin(); at != executed.end();) {
             if (one.waits) {
                 one.clock = std::max(one.clock, latest_[one.barriers - 1]);
                 one.waits = false;
             }
+            const auto barrier = trace_.has_barriers_
+                                     ? std::find_if(at, executed.end(),
+                                                    [&](const auto& step) {
+                                                        return trace_.barriers_[step.instruction];
+                                                    })
+                                     : executed.end();
+            one.clock += static_cast<std::uint32_t>(barrier - at);
+            if (barrier == executed.end()) break;
+            at = barrier + 1;
             ++one.clock;
-            if (!trace_.barriers_[step.instruction]) continue;
             one.waits = true;
             if (one.barriers == latest_.size()) latest_.push_back(0);
             latest_[one.barriers] = std::max(latest_[one.barriers], one.clock);
@@ -251,6 +259,7 @@ SiteReuse& SiteReuse::operator+=(const SiteReuse& other) {
 
 MemoryTrace::MemoryTrace(std::vector<bool> barriers, std::uint64_t most_references)
     : barriers_(std::move(barriers)),
+      has_barriers_(std::ranges::count(barriers_, true) > 0),
       most_references_(most_references),
       sites_(barriers_.size() * spaces) {}
 

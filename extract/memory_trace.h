@@ -74,6 +74,7 @@ private:
     void number(GroupTrace& group, const std::vector<std::uint64_t>& lines);
 
     std::vector<bool> barriers_;
+    bool has_barriers_;
     std::uint64_t most_references_;
     std::mutex mutex_;
     std::vector<GroupTrace> groups_;
