@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "ask/kernel_memory.h"
 #include "bench/instructions/instruction_table.h"
 #include "core/error.h"
+#include "extract/both_observers.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
 #include "published/shelf.h"
@@ -131,43 +131,6 @@ std::vector<std::uint64_t> after_first(const extract::GroupSample& sample, std::
         if (one.group >= first) rest.push_back(one.group);
     return rest;
 }
-
-// Hands everything on to two observers, either of which may be absent.
-class Both : public isa::Observer {
-public:
-    Both(isa::Observer* first, isa::Observer* second) : all_{first, second} {}
-
-    std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
-        auto both = std::make_unique<Group>();
-        for (std::size_t i = 0; i < all_.size(); ++i)
-            if (all_[i] != nullptr) both->all[i] = all_[i]->begin(group);
-        if (!both->all[0] && !both->all[1]) return nullptr;
-        return both;
-    }
-    void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
-        auto* const both = dynamic_cast<Group*>(observer.get());
-        if (both == nullptr) return;
-        for (std::size_t i = 0; i < all_.size(); ++i)
-            if (both->all[i]) all_[i]->end(group, std::move(both->all[i]));
-    }
-
-private:
-    struct Group : isa::GroupObserver {
-        std::array<std::unique_ptr<isa::GroupObserver>, 2> all;
-
-        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
-                  isa::Mask active) override {
-            for (const auto& one : all)
-                if (one) one->step(warp, instruction, running, active);
-        }
-        void access(std::uint32_t warp, std::size_t instruction,
-                    const isa::MemoryAccess& access) override {
-            for (const auto& one : all)
-                if (one) one->access(warp, instruction, access);
-        }
-    };
-    std::array<isa::Observer*, 2> all_;
-};
 
 // In the mean of the groups that models predict.
 double instructions_per_warp(const KernelIn& in) {
@@ -459,10 +422,10 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         streams.watch(sample.groups());
         return fresh;
     };
-    std::optional<Both> asked, watching;
+    std::optional<extract::BothObservers> asked, watching;
     plan_options.observe = [&](const KernelLaunch& now) -> isa::Observer* {
         if (&now != &launch) return nullptr;
-        asked.emplace(&streams, options.watch ? options.watch(run, launch) : nullptr);
+        asked.emplace(options.watch ? options.watch(run, launch) : nullptr, &streams);
         if (!options.memory_cores) return &*asked;
         in.memory = std::make_shared<extract::MemoryTrace>(extract::barriers_of(*in.code),
                                                            options.memory_references);

@@ -95,10 +95,53 @@ void Folder::pop(std::size_t count) {
 }
 
 void Folder::add(std::uint32_t instruction) {
+    if (instruction == expected_) return add_expected();
     ++added_;
+    leave_round();
     push(2 * instruction);
+    fold();
+}
+
+void Folder::fold() {
     while (fold_once()) {
     }
+    begin_rounds();
+}
+
+// An item can only fold where it, or a loop that ends with it, stands in the stack already.
+void Folder::begin_rounds() {
+    leave_round();
+    if (!Loops::is_loop(stack_.back())) return;
+    const std::vector<std::uint32_t>& body = loops_->body(stack_.back());
+    for (std::size_t i = 0; i < body.size(); ++i) {
+        const std::uint32_t item = body[i];
+        if (Loops::is_loop(item)) return;
+        if (i + 1 == body.size()) break;
+        const bool ends_a_loop = item < loops_by_end_.size() && !loops_by_end_[item].empty();
+        std::uint64_t& looked_at = grown(looked_at_, item);
+        if (!places_[item].empty() || ends_a_loop || looked_at == added_) return;
+        looked_at = added_;
+    }
+    round_ = body;
+    expected_ = round_.front() / 2;
+}
+
+void Folder::end_round() {
+    const std::uint32_t loop = stack_.back();
+    in_round_ = 0;
+    pop(1);
+    push(loops_->counted_on(loop));
+    if (fold_once())
+        fold();
+    else
+        expected_ = round_.front() / 2;
+}
+
+void Folder::leave_round() {
+    for (std::size_t i = 0; i < in_round_; ++i) push(round_[i]);
+    round_.clear();
+    in_round_ = 0;
+    expected_ = no_instruction;
 }
 
 bool Folder::fold_once() {
@@ -153,7 +196,10 @@ std::vector<FoldedItem> Folder::folded() const {
             }
             return found;
         };
-    return list(stack_);
+    std::vector<std::uint32_t> items = stack_;
+    items.insert(items.end(), round_.begin(),
+                 round_.begin() + static_cast<std::ptrdiff_t>(in_round_));
+    return list(items);
 }
 
 std::vector<FoldedItem> fold(std::span<const std::uint32_t> stream) {

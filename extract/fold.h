@@ -35,14 +35,31 @@ public:
 
     void add(std::uint32_t instruction);
 
+    // What add() takes in the shortest time: the instruction with which the loop at the end goes
+    // on. Not every loop has one; none: no_instruction.
+    static constexpr std::uint32_t no_instruction = ~std::uint32_t{0};
+    std::uint32_t expected() const { return expected_; }
+    void add_expected() {
+        ++added_;
+        if (++in_round_ == round_.size())
+            end_round();
+        else
+            expected_ = round_[in_round_] / 2;
+    }
+
     std::uint64_t added() const { return added_; }
-    std::size_t size() const { return stack_.size(); }  // items of the outermost list
+    // Items of the outermost list.
+    std::size_t size() const { return stack_.size() + in_round_; }
     std::vector<FoldedItem> folded() const;
 
 private:
     struct Loops;
 
     bool fold_once();
+    void fold();
+    void end_round();
+    void begin_rounds();
+    void leave_round();
     void push(std::uint32_t item);
     void pop(std::size_t count);
 
@@ -52,6 +69,12 @@ private:
     std::vector<std::vector<std::uint32_t>> places_, loops_by_end_;
     std::unique_ptr<Loops> loops_;
     std::uint64_t added_ = 0;
+    // Where the stack ends with a loop another round of which cannot fold before it is complete:
+    // its body, of which so many items were added and are not in the stack. Else empty.
+    std::vector<std::uint32_t> round_;
+    std::size_t in_round_ = 0;
+    std::uint32_t expected_ = no_instruction;
+    std::vector<std::uint64_t> looked_at_;  // by item: when, as a count of instructions
 };
 
 std::vector<FoldedItem> fold(std::span<const std::uint32_t> stream);

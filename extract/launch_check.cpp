@@ -75,7 +75,7 @@ public:
         races_.forget_races();
     }
 
-    void step(std::uint32_t, std::size_t, isa::Mask, isa::Mask) override {
+    void steps(std::uint32_t, std::span<const isa::Executed>) override {
         if (!writes_.empty()) look_at_writes();
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "extract/line_numbers.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace occupipe::extract {
@@ -38,6 +40,18 @@ void LineNumbers::find(std::uint64_t page) {
     }
     at_ = places_[place] - 1;
     recent_ = page;
+}
+
+std::vector<std::uint64_t> LineNumbers::ascending_lines() const {
+    std::vector<const Page*> pages;
+    for (const Page& page : pages_) pages.push_back(&page);
+    std::ranges::sort(pages, {}, &Page::page);
+    std::vector<std::uint64_t> ascending;
+    ascending.reserve(lines_.size());
+    for (const Page* const page : pages)
+        for (std::uint64_t i = 0; i < page_lines; ++i)
+            if (page->numbers[i] != 0) ascending.push_back(page->page * page_lines + i);
+    return ascending;
 }
 
 std::uint32_t LineNumbers::enter(std::uint64_t line) {

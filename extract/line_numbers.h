@@ -26,6 +26,7 @@ public:
 
     // By number.
     const std::vector<std::uint64_t>& lines() const { return lines_; }
+    std::vector<std::uint64_t> ascending_lines() const;
 
 private:
     static constexpr std::uint64_t page_lines = 64;

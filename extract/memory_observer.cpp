@@ -94,7 +94,7 @@ public:
     void begin() {
         if (races) races->begin();
     }
-    void step(std::uint32_t, std::size_t, isa::Mask, isa::Mask) override {}
+    void steps(std::uint32_t, std::span<const isa::Executed>) override {}
     void barrier(bool all) override {
         if (races) races->barrier(all);
     }

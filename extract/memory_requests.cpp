@@ -50,31 +50,39 @@ struct Addresses {
     }
 };
 
+// Numbers of the different values of a request, from 1 on, by a hash table most of which stays
+// free, so that a branch rarely goes another way than the ones before it.
+class Numbers {
+public:
+    std::uint8_t of(std::uint64_t value) {
+        std::uint64_t at = value * 0x9E3779B97F4A7C15 >> 56;
+        while (places_[at] != 0 && values_[places_[at]] != value) at = (at + 1) % places_.size();
+        if (places_[at] == 0) {
+            places_[at] = ++count_;
+            values_[count_] = value;
+        }
+        return places_[at];
+    }
+    std::uint8_t count() const { return count_; }
+
+private:
+    std::array<std::uint8_t, 256> places_{};
+    std::array<std::uint64_t, 1 + 32 * 5> values_;
+    std::uint8_t count_ = 0;
+};
+
 // Passes of the lanes of one phase.
 std::uint64_t passes_of(const isa::MemoryAccess& access, isa::Mask lanes) {
-    // Distinct words, numbered from 1 on; those of a bank in a chain.
-    struct Word {
-        std::uint64_t word;
-        std::uint8_t before;   // in its bank; 0: none
-        std::uint8_t in_bank;  // so many up to this one
-    };
-    std::array<Word, 1 + 32 * 5> words;
-    std::array<std::uint8_t, bank_count> newest{};
-    words[0].in_bank = 0;
-    std::uint8_t count = 0, passes = 0;
+    Numbers words;
+    std::array<std::uint8_t, bank_count> in_bank{};
+    std::uint8_t passes = 0;
     each_of(lanes, [&](int lane) {
         const std::uint64_t first = access.addresses[lane] / 4;
         const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
         for (std::uint64_t word = first; word <= last; ++word) {
-            const std::uint8_t before = newest[word % bank_count];
-            std::uint8_t at = before;
-            while (at != 0 && words[at].word != word) at = words[at].before;
-            if (at != 0) continue;
-            newest[word % bank_count] = ++count;
-            words[count] = {.word = word,
-                            .before = before,
-                            .in_bank = static_cast<std::uint8_t>(words[before].in_bank + 1)};
-            passes = std::max(passes, words[count].in_bank);
+            const std::uint8_t known = words.count();
+            if (words.of(word) <= known) continue;
+            passes = std::max(passes, ++in_bank[word % bank_count]);
         }
     });
     return passes;
@@ -97,17 +105,12 @@ void add_passes(MemoryCounts& counts, const isa::MemoryAccess& access) {
 }
 
 std::uint64_t most_at_one_address(const isa::MemoryAccess& access) {
-    std::array<std::uint64_t, 32> addresses;
-    std::size_t count = 0;
-    each_of(access.active, [&](int lane) { addresses[count++] = access.addresses[lane]; });
-    const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(count);
-    std::sort(addresses.begin(), end);
-    std::uint64_t most = 0;
-    for (auto at = addresses.begin(); at != end;) {
-        const auto next = std::upper_bound(at, end, *at);
-        most = std::max(most, static_cast<std::uint64_t>(next - at));
-        at = next;
-    }
+    Numbers addresses;
+    std::array<std::uint8_t, 1 + 32> lanes{};
+    std::uint8_t most = 0;
+    each_of(access.active, [&](int lane) {
+        most = std::max(most, ++lanes[addresses.of(access.addresses[lane])]);
+    });
     return most;
 }
 
@@ -168,8 +171,13 @@ void RequestLines::add_global(const isa::MemoryAccess& access) {
         case Pattern::other: {
             const Addresses addresses(access);
             distinct = addresses.count;
-            for (std::size_t i = 0; i < addresses.count; ++i)
-                add_range(addresses.values[i], access.bytes);
+            for (std::size_t i = 0; i < addresses.count;) {
+                const std::uint64_t first = addresses.values[i];
+                std::uint64_t bytes = access.bytes;
+                while (++i < addresses.count && addresses.values[i] == first + bytes)
+                    bytes += access.bytes;
+                add_range(first, bytes);
+            }
         }
     }
     least_sectors_ = (distinct * access.bytes + sector_bytes - 1) / sector_bytes;
@@ -182,7 +190,7 @@ void RequestLines::add_local(const isa::MemoryAccess& access) {
         const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
         for (std::uint64_t word = first; word <= last; ++word) add(word, 1U << (lane / 8));
     });
-    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
+    const std::uint64_t lanes = isa::count_of(access.active);
     least_sectors_ = (lanes * access.bytes + sector_bytes - 1) / sector_bytes;
 }
 
@@ -225,7 +233,7 @@ namespace {
 
 // What requests to any memory have; at least one lane is active.
 void add_lanes(MemoryCounts& counts, const isa::MemoryAccess& access) {
-    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
+    const std::uint64_t lanes = isa::count_of(access.active);
     ++counts.requests;
     counts.lanes += lanes;
     counts.bytes_asked += lanes * access.bytes;
@@ -240,7 +248,7 @@ void add_request(MemoryCounts& counts, const isa::MemoryAccess& access, const Re
     add_lanes(counts, access);
     counts.lines += touched.lines().size();
     for (const RequestLines::Line& line : touched.lines())
-        counts.sectors += static_cast<std::uint64_t>(std::popcount(line.sectors));
+        counts.sectors += isa::count_of(line.sectors);
     counts.least_sectors += touched.least_sectors();
     if (access.space == isa::Space::constant) return;
     if (access.space == isa::Space::local) {  // a bank for each lane

@@ -37,38 +37,62 @@ std::uint32_t count_of(std::uint32_t sectors) {
 
 class MemoryTrace::Recorder : public isa::GroupObserver {
 public:
-    // `empty`: of the kernel's sites.
-    Recorder(MemoryTrace& trace, std::uint64_t group, Sites empty)
-        : sites(std::move(empty)), trace_(trace) {
-        taken.group = group;
+    explicit Recorder(MemoryTrace& trace)
+        : counts(trace.sites_.size()),
+          trace_(trace),
+          places_(counts.size()),
+          patterns_(trace.barriers_.size()) {}
+
+    // For the next group.
+    void begin(std::uint64_t group) {
+        taken = {.group = group, .clocks = 0, .references = {}, .issues = {}};
+        for (const std::size_t number : used) {
+            counts[number] = {};
+            places_[number].warps = 0;
+            places_[number].of_them.clear();
+        }
+        used.clear();
+        recorded_.clear();
+        for (Warp& one : warps_) one.begin();
+        latest_.clear();
     }
 
-    void step(std::uint32_t warp, std::size_t instruction, isa::Mask, isa::Mask) override {
+    void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
         if (warp >= warps_.size()) warps_.resize(warp + 1);
         Warp& one = warps_[warp];
-        if (one.waits) {
-            one.clock = std::max(one.clock, latest_[one.barriers - 1]);
-            one.waits = false;
+        one.steps += static_cast<std::uint32_t>(executed.size());
+        for (auto at = executed.begin(); at != executed.end();) {
+            if (one.waits) {
+                one.clock = std::max(one.clock, latest_[one.barriers - 1]);
+                one.waits = false;
+            }
+            const auto barrier = trace_.has_barriers_
+                                     ? std::find_if(at, executed.end(),
+                                                    [&](const auto& step) {
+                                                        return trace_.barriers_[step.instruction];
+                                                    })
+                                     : executed.end();
+            one.clock += static_cast<std::uint32_t>(barrier - at);
+            if (barrier == executed.end()) break;
+            at = barrier + 1;
+            ++one.clock;
+            one.waits = true;
+            if (one.barriers == latest_.size()) latest_.push_back(0);
+            latest_[one.barriers] = std::max(latest_[one.barriers], one.clock);
+            ++one.barriers;
         }
-        ++one.clock;
-        ++one.steps;
         taken.clocks = std::max(taken.clocks, one.clock);
-        if (!trace_.barriers_[instruction]) return;
-        one.waits = true;
-        if (one.barriers == latest_.size()) latest_.push_back(0);
-        latest_[one.barriers] = std::max(latest_[one.barriers], one.clock);
-        ++one.barriers;
     }
 
     void access(std::uint32_t warp, std::size_t instruction,
                 const isa::MemoryAccess& access) override {
         if (access.active == 0) return;
         const std::size_t number = instruction * spaces + static_cast<std::size_t>(access.space);
-        SiteCounts& site = sites.counts[number];
+        SiteCounts& site = counts[number];
         if (site.counts.requests == 0) used.push_back(number);
         site.kind = access.kind;
         const RequestLines touched(access);
-        add_request(site.counts, access, touched, sites.patterns[instruction]);
+        add_request(site.counts, access, touched, patterns_[instruction]);
         const bool first = is_first(number, warp);
         if (first) add_places(number, touched);
         const bool stores =
@@ -86,45 +110,43 @@ public:
         for (const auto& [in_space, sectors] : touched.lines()) {
             const std::uint64_t line = in_space | own;
             if (!stays(line, halvings)) continue;
-            lines_.push_back(line);
-            references_.push_back(
-                {.clock = one.clock,
-                 .what = LineReference::what_of(static_cast<std::uint32_t>(told), sectors)});
-            issues_.push_back({.warp = warp, .step = one.steps - 1});
+            recorded_.push_back({.line = line,
+                                 .reference = {.clock = one.clock,
+                                               .what = LineReference::what_of(
+                                                   static_cast<std::uint32_t>(told), sectors)},
+                                 .issue = {.warp = warp, .step = one.steps - 1}});
         }
     }
 
     // Tells of each site used how far its warps' first requests lie apart.
     void sum_up_places() {
         for (const std::size_t number : used) {
-            std::vector<std::uint64_t>& all = sites.places[number].of_them;
+            std::vector<std::uint64_t>& all = places_[number].of_them;
             std::ranges::sort(all);
             const auto same = std::ranges::unique(all);
-            sites.counts[number].group_places +=
+            counts[number].group_places +=
                 static_cast<std::uint64_t>(std::distance(all.begin(), same.begin()));
         }
     }
 
-    // Puts what was taken in order; the lines of its references, which have no numbers yet.
-    std::vector<std::uint64_t> finish() {
-        std::vector<std::uint64_t> clocks, lines;
-        clocks.reserve(references_.size());
-        for (const LineReference& one : references_) clocks.push_back(one.clock);
-        const std::vector<std::uint32_t> order = sorted_by(clocks);
-        lines.reserve(order.size());
-        taken.references.reserve(order.size());
-        taken.issues.reserve(order.size());
-        for (const std::uint32_t i : order) {
-            lines.push_back(lines_[i]);
-            taken.references.push_back(references_[i]);
-            taken.issues.push_back(issues_[i]);
+    // Takes what was recorded, in order; its references have no numbers yet.
+    void finish() {
+        clocks_.clear();
+        for (const Recorded& one : recorded_) clocks_.push_back(one.reference.clock);
+        lines.clear();
+        taken.references.reserve(recorded_.size());
+        taken.issues.reserve(recorded_.size());
+        for (const std::uint32_t i : sorted_by(clocks_)) {
+            lines.push_back(recorded_[i].line);
+            taken.references.push_back(recorded_[i].reference);
+            taken.issues.push_back(recorded_[i].issue);
         }
-        return lines;
     }
 
-    Sites sites;
-    std::vector<std::size_t> used;  // of them
-    GroupTrace taken;
+    std::vector<SiteCounts> counts;    // by site
+    std::vector<std::size_t> used;     // sites
+    GroupTrace taken;                  // once it is finished
+    std::vector<std::uint64_t> lines;  // of its references
 
 private:
     // What a warp stored last. The L1 cache merges stores that follow each other at once; after
@@ -132,6 +154,10 @@ private:
     // programs).
     class Stored {
     public:
+        void begin() {
+            forget();
+            step_ = 0;
+        }
         void forget() { lines_.clear(); }
         // Of the sectors of its next store: those that it wrote in the last one, if that was soon.
         std::uint64_t merge(std::span<const RequestLines::Line> lines, std::uint32_t step) {
@@ -156,6 +182,13 @@ private:
     };
 
     struct Warp {
+        void begin() {
+            stored.begin();
+            clock = steps = 0;
+            barriers = 0;
+            waits = false;
+        }
+
         Stored stored;
         std::uint32_t clock = 0;
         std::uint32_t steps = 0;
@@ -165,15 +198,15 @@ private:
 
     bool is_first(std::size_t number, std::uint32_t warp) {
         constexpr std::uint32_t most_warps = 64;
-        std::uint64_t& seen = sites.places[number].warps;
+        std::uint64_t& seen = places_[number].warps;
         if (warp >= most_warps || (seen >> warp & 1) != 0) return false;
         seen |= std::uint64_t{1} << warp;
         return true;
     }
 
     void add_places(std::size_t number, const RequestLines& touched) {
-        Places& seen = sites.places[number];
-        SiteCounts& site = sites.counts[number];
+        Places& seen = places_[number];
+        SiteCounts& site = counts[number];
         ++site.first_requests;
         std::uint64_t last = ~std::uint64_t{0};
         for (const RequestLines::Line& one : touched.lines()) {
@@ -188,11 +221,17 @@ private:
 
     static constexpr std::uint64_t lines_per_place = 8;
 
+    struct Recorded {
+        std::uint64_t line = 0;
+        LineReference reference;
+        Issue issue;
+    };
+
     MemoryTrace& trace_;
-    // As executed: of each reference.
-    std::vector<std::uint64_t> lines_;
-    std::vector<LineReference> references_;
-    std::vector<Issue> issues_;
+    std::vector<Places> places_;         // by site
+    std::vector<BankPattern> patterns_;  // by instruction
+    std::vector<Recorded> recorded_;     // as executed
+    std::vector<std::uint64_t> clocks_;  // of these
     std::vector<Warp> warps_;
     std::vector<std::uint32_t> latest_;  // clock at each barrier
 };
@@ -220,6 +259,7 @@ SiteReuse& SiteReuse::operator+=(const SiteReuse& other) {
 
 MemoryTrace::MemoryTrace(std::vector<bool> barriers, std::uint64_t most_references)
     : barriers_(std::move(barriers)),
+      has_barriers_(std::ranges::count(barriers_, true) > 0),
       most_references_(most_references),
       sites_(barriers_.size() * spaces) {}
 
@@ -230,18 +270,17 @@ bool MemoryTrace::stays(std::uint64_t line, int halvings) {
 }
 
 std::unique_ptr<isa::GroupObserver> MemoryTrace::begin(std::uint64_t group) {
-    Sites sites;
+    std::unique_ptr<Recorder> recorder;
     {
         const std::scoped_lock lock(mutex_);
         if (!resting_.empty()) {
-            sites = std::move(resting_.back());
+            recorder = std::move(resting_.back());
             resting_.pop_back();
         }
     }
-    sites.counts.resize(sites_.size());
-    sites.places.resize(sites_.size());
-    sites.patterns.resize(barriers_.size());
-    return std::make_unique<Recorder>(*this, group, std::move(sites));
+    if (!recorder) recorder = std::make_unique<Recorder>(*this);
+    recorder->begin(group);
+    return recorder;
 }
 
 MemoryCounts MemoryTrace::counts_of(isa::Space space, isa::AccessKind kind) const {
@@ -295,22 +334,19 @@ void MemoryTrace::expect(std::uint64_t groups) {
 }
 
 void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observer) {
-    auto& recorder = dynamic_cast<Recorder&>(*observer);
-    GroupTrace& taken = recorder.taken;
-    const std::vector<std::uint64_t> lines = recorder.finish();
-    recorder.sum_up_places();
+    std::unique_ptr<Recorder> recorder(&dynamic_cast<Recorder&>(*observer.release()));
+    GroupTrace& taken = recorder->taken;
+    recorder->finish();
+    recorder->sum_up_places();
     const std::scoped_lock lock(mutex_);
-    for (const std::size_t i : recorder.used) {
-        SiteCounts& site = recorder.sites.counts[i];
-        sites_[i] += site;
-        site = {};
-        recorder.sites.places[i] = {};
-    }
-    resting_.push_back(std::move(recorder.sites));
-    number(taken, lines);
+    for (const std::size_t i : recorder->used) sites_[i] += recorder->counts[i];
+    number(taken, recorder->lines);
     references_ += taken.references.size();
     const auto place = std::ranges::lower_bound(groups_, taken.group, {}, &GroupTrace::group);
     groups_.insert(place, std::move(taken));
+    // What a long group needed is not kept.
+    constexpr std::size_t most_kept = std::size_t{1} << 16;
+    if (recorder->lines.size() <= most_kept) resting_.push_back(std::move(recorder));
     // A line may stay for ever, however often it is halved.
     constexpr int most_halvings = 32;
     while (references_ > most_references_ && halvings_ < most_halvings) halve();

@@ -63,17 +63,18 @@ public:
     void expect(std::uint64_t groups);
 
     const std::vector<std::uint64_t>& global_lines() const { return global_.lines(); }
+    std::vector<std::uint64_t> ascending_global_lines() const { return global_.ascending_lines(); }
     const std::vector<std::uint64_t>& local_lines() const { return local_.lines(); }
 
 private:
     class Recorder;
-    struct Sites;
 
     static bool stays(std::uint64_t line, int halvings);
     void halve();
     void number(GroupTrace& group, const std::vector<std::uint64_t>& lines);
 
     std::vector<bool> barriers_;
+    bool has_barriers_;
     std::uint64_t most_references_;
     std::mutex mutex_;
     std::vector<GroupTrace> groups_;
@@ -83,12 +84,7 @@ private:
         std::uint64_t warps = 0;  // bits: whose first request was seen
         std::vector<std::uint64_t> of_them;
     };
-    struct Sites {
-        std::vector<SiteCounts> counts;
-        std::vector<Places> places;
-        std::vector<BankPattern> patterns;  // by instruction
-    };
-    std::vector<Sites> resting_;  // of no group now, counts empty
+    std::vector<std::unique_ptr<Recorder>> resting_;  // of no group now
     LineNumbers global_, local_;
     std::uint64_t references_ = 0;
     std::atomic<int> halvings_ = 0;

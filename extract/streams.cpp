@@ -2,6 +2,7 @@
 #include "extract/streams.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,19 +15,68 @@
 namespace occupipe::extract {
 namespace {
 
-// Equal streams have equal keys; different ones of equal length collide with a probability of
-// about 2^-128.
+// Sum of the elements' hashes by powers of `base`, modulo the prime 2^61 - 1. What it is of two
+// sequences tells what it is of both together, so that loops need not be unfolded. Different ones
+// of n elements collide with a probability of n 2^-61 at most.
+struct Hash {
+    std::uint64_t value = 0, power = 1;  // base to the number of elements
+
+    static std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+        __extension__ using Wide = unsigned __int128;
+        const Wide wide = Wide{a} * b;
+        return sum(static_cast<std::uint64_t>(wide) & prime,
+                   static_cast<std::uint64_t>(wide >> 61));
+    }
+    static std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+        return a + b >= prime ? a + b - prime : a + b;
+    }
+    Hash followed_by(const Hash& other) const {
+        return {sum(product(value, other.power), other.value), product(power, other.power)};
+    }
+    auto operator<=>(const Hash&) const = default;
+
+    static constexpr std::uint64_t prime = (std::uint64_t{1} << 61) - 1;
+};
+
+// Equal streams have equal keys; different ones do not, but for both hashes' collisions.
 struct Key {
     std::uint64_t instructions = 0;
-    std::uint64_t first = 0, second = 0;
+    std::array<Hash, 2> hashes;
 
-    void add(std::uint32_t code, std::uint32_t active) {
-        const std::uint64_t word = (std::uint64_t{code} << 32) | active;
-        first = random_bits(first, word);
-        second = random_bits(second ^ word, instructions++);
+    Key followed_by(const Key& other) const {
+        return {instructions + other.instructions,
+                {hashes[0].followed_by(other.hashes[0]), hashes[1].followed_by(other.hashes[1])}};
     }
     auto operator<=>(const Key&) const = default;
 };
+
+Key key_of(std::uint32_t code, std::uint32_t active) {
+    constexpr std::array<std::uint64_t, 2> bases = {random_bits(2, 0) % Hash::prime,
+                                                    random_bits(3, 0) % Hash::prime};
+    const std::uint64_t word = (std::uint64_t{code} << 32) | active;
+    Key key{.instructions = 1, .hashes = {}};
+    for (std::size_t i = 0; i < bases.size(); ++i)
+        key.hashes[i] = {random_bits(i, word) % Hash::prime, bases[i]};
+    return key;
+}
+
+// `keys`: of what the stream's numbers stand for.
+Key key_of(std::span<const FoldedItem> items, const std::vector<Key>& keys) {
+    Key all;
+    for (const FoldedItem& item : items) {
+        const auto* const loop = std::get_if<FoldedLoop>(&item);
+        if (loop == nullptr) {
+            all = all.followed_by(keys[std::get<std::uint32_t>(item)]);
+            continue;
+        }
+        Key rounds = key_of(loop->body, keys);  // 1, 2, 4, … of them
+        for (std::int64_t left = loop->count; left > 0; left /= 2) {
+            if (left % 2 != 0) all = all.followed_by(rounds);
+            rounds = rounds.followed_by(rounds);
+        }
+    }
+    return all;
+}
 
 }  // namespace
 
@@ -140,15 +190,34 @@ struct StreamObserver::Found {
 
 class StreamObserver::Recorder : public isa::GroupObserver {
 public:
-    void step(std::uint32_t warp, std::size_t instruction, isa::Mask, isa::Mask active) override {
+    void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
         if (warp >= warps_.size()) warps_.resize(warp + 1);
-        const auto code = static_cast<std::uint32_t>(instruction);
-        warps_[warp].key.add(code, active);
-        warps_[warp].path.add(code, active != 0 ? 1 : 0);
-        warps_[warp].folder.add(number(code, active));
+        Folder& folder = warps_[warp].folder;
+        for (const auto& [code, active] : executed) {
+            const std::uint32_t expected = folder.expected();
+            if (expected != Folder::no_instruction &&
+                instructions_[expected] == StreamInstruction{code, active})
+                folder.add_expected();
+            else
+                folder.add(number(code, active));
+        }
     }
 
     void access(std::uint32_t, std::size_t, const isa::MemoryAccess&) override {}
+
+    // Before it is handed over.
+    void finish() {
+        std::vector<Key> keys, paths;
+        for (const StreamInstruction& one : instructions_) {
+            keys.push_back(key_of(one.code, one.active));
+            paths.push_back(key_of(one.code, one.active != 0 ? 1 : 0));
+        }
+        for (Warp& one : warps_) {
+            one.stream = one.folder.folded();
+            one.key = key_of(one.stream, keys);
+            one.path = key_of(one.stream, paths);
+        }
+    }
 
     void hand_over(std::uint64_t group, Found& found) {
         for (std::uint32_t warp = 0; warp < warps_.size(); ++warp) {
@@ -156,7 +225,7 @@ public:
             const bool is_first = one.watched == 0 ||
                                   std::tie(group, warp) < std::tie(one.first_group, one.first_warp);
             if (one.watched == 0) {
-                one.stream = warps_[warp].folder.folded();
+                one.stream = std::move(warps_[warp].stream);
                 one.instructions = instructions_;
                 one.path = warps_[warp].path;
             }
@@ -171,6 +240,7 @@ public:
 private:
     struct Warp {
         Folder folder;
+        std::vector<FoldedItem> stream;
         Key key, path;
     };
 
@@ -212,6 +282,7 @@ std::unique_ptr<isa::GroupObserver> StreamObserver::begin(std::uint64_t group) {
 void StreamObserver::end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) {
     auto* const recorder = dynamic_cast<Recorder*>(observer.get());
     if (!recorder) return;
+    recorder->finish();
     const std::lock_guard lock(mutex_);
     recorder->hand_over(group, *found_);
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "ask/kernels_in.h"
 #include "ask/source.h"
 #include "core/error.h"
+#include "extract/both_observers.h"
 #include "isa/machine/launch.h"
 #include "sim/models/registry.h"
 
@@ -27,37 +27,40 @@ namespace {
 class Watched : public isa::Observer {
 public:
     Watched(isa::Observer& observer, std::size_t instructions)
-        : observer_(observer), counts_(instructions) {}
+        : observer_(observer), instructions_(instructions) {}
 
     // Ascending; empty: all.
     void want(std::vector<std::uint64_t> groups) { wanted_ = std::move(groups); }
 
     std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
         if (!wanted_.empty() && !std::ranges::binary_search(wanted_, group)) return nullptr;
-        auto one = std::make_unique<Group>(counts_.size());
+        std::unique_ptr<Group> one = rested();
+        if (!one) one = std::make_unique<Group>(instructions_);
         one->observer = observer_.begin(group);
         return one;
     }
 
     void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
-        auto& one = dynamic_cast<Group&>(*observer);
-        if (one.observer) observer_.end(group, std::move(one.observer));
+        std::unique_ptr<Group> one(&dynamic_cast<Group&>(*observer.release()));
+        if (one->observer) observer_.end(group, std::move(one->observer));
         const std::scoped_lock lock(mutex_);
         ++groups_;
-        for (std::size_t i = 0; i < counts_.size(); ++i) {
-            counts_[i].warps += one.counts[i].warps;
-            counts_[i].lanes += one.counts[i].lanes;
-        }
+        resting_.push_back(std::move(one));
     }
 
     // `all` with the watched groups' counts in place of all groups'.
     isa::Execution of_watched(isa::Execution all) const {
         const std::uint64_t group_warps = all.groups == 0 ? 0 : all.warps / all.groups;
-        all.counts = counts_;
+        all.counts.assign(instructions_, {});
+        for (const auto& group : resting_)
+            for (std::size_t i = 0; i < instructions_; ++i) {
+                all.counts[i].warps += group->counts[i].warps;
+                all.counts[i].lanes += group->counts[i].lanes;
+            }
         all.groups = groups_;
         all.warps = groups_ * group_warps;
         all.warp_instructions = all.lane_instructions = 0;
-        for (const isa::InstructionCount& one : counts_) {
+        for (const isa::InstructionCount& one : all.counts) {
             all.warp_instructions += one.warps;
             all.lane_instructions += one.lanes;
         }
@@ -68,13 +71,13 @@ private:
     struct Group : isa::GroupObserver {
         explicit Group(std::size_t instructions) : counts(instructions) {}
 
-        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
-                  isa::Mask active) override {
-            if (instruction < counts.size()) {
-                ++counts[instruction].warps;
-                counts[instruction].lanes += static_cast<std::uint64_t>(std::popcount(active));
+        void steps(std::uint32_t warp, std::span<const isa::Executed> executed) override {
+            for (const isa::Executed& one : executed) {
+                if (one.instruction >= counts.size()) continue;
+                ++counts[one.instruction].warps;
+                counts[one.instruction].lanes += isa::count_of(one.active);
             }
-            if (observer) observer->step(warp, instruction, running, active);
+            if (observer) observer->steps(warp, executed);
         }
         void access(std::uint32_t warp, std::size_t instruction,
                     const isa::MemoryAccess& access) override {
@@ -85,59 +88,23 @@ private:
         }
 
         std::unique_ptr<isa::GroupObserver> observer;
-        std::vector<isa::InstructionCount> counts;
+        std::vector<isa::InstructionCount> counts;  // of all groups that it was of
     };
 
-    isa::Observer& observer_;
-    std::vector<std::uint64_t> wanted_;
-    std::mutex mutex_;  // of what follows
-    std::vector<isa::InstructionCount> counts_;
-    std::uint64_t groups_ = 0;
-};
-
-// Hands every group on to two observers.
-class Both : public isa::Observer {
-public:
-    Both(isa::Observer& first, isa::Observer& second) : first_(first), second_(second) {}
-
-    std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
-        auto second = second_.begin(group);
-        auto first = first_.begin(group);
-        if (!first && !second) return nullptr;
-        auto one = std::make_unique<Group>();
-        one->first = std::move(first);
-        one->second = std::move(second);
+    std::unique_ptr<Group> rested() {
+        const std::scoped_lock lock(mutex_);
+        if (resting_.empty()) return nullptr;
+        std::unique_ptr<Group> one = std::move(resting_.back());
+        resting_.pop_back();
         return one;
     }
 
-    void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
-        auto& one = dynamic_cast<Group&>(*observer);
-        if (one.first) first_.end(group, std::move(one.first));
-        if (one.second) second_.end(group, std::move(one.second));
-    }
-
-private:
-    struct Group : isa::GroupObserver {
-        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
-                  isa::Mask active) override {
-            if (first) first->step(warp, instruction, running, active);
-            if (second) second->step(warp, instruction, running, active);
-        }
-        void access(std::uint32_t warp, std::size_t instruction,
-                    const isa::MemoryAccess& access) override {
-            if (first) first->access(warp, instruction, access);
-            if (second) second->access(warp, instruction, access);
-        }
-        void barrier(bool all) override {
-            if (first) first->barrier(all);
-            if (second) second->barrier(all);
-        }
-
-        std::unique_ptr<isa::GroupObserver> first, second;
-    };
-
-    isa::Observer& first_;
-    isa::Observer& second_;
+    isa::Observer& observer_;
+    std::vector<std::uint64_t> wanted_;
+    std::size_t instructions_;
+    std::mutex mutex_;                             // of what follows
+    std::vector<std::unique_ptr<Group>> resting_;  // of no group now
+    std::uint64_t groups_ = 0;
 };
 
 // The launch as a plan of its own: what it executes is the program's, so that its arguments are
@@ -223,12 +190,10 @@ private:
     void execute(const std::vector<std::uint64_t>& groups, Watched& watched) {
         isa::ExecutionOptions options = launch_.options;
         options.groups = groups;
-        std::optional<Both> both;
-        if (launch_.observer != nullptr) both.emplace(watched, *launch_.observer);
-        isa::Observer* const observer = both ? static_cast<isa::Observer*>(&*both) : &watched;
+        extract::BothObservers both(launch_.observer, &watched);
         try {
             extract::add(execution_, isa::execute(*launch_.module, *launch_.kernel, launch_.shape,
-                                                  launch_.parameters, options, observer));
+                                                  launch_.parameters, options, &both));
         } catch (...) {
             throw ExecutionThrew{std::current_exception()};
         }
@@ -296,7 +261,7 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     result.execution = std::move(once.execution());
     if (executed && executed->in.memory) {
         const extract::MemoryTrace& memory = *executed->in.memory;
-        result.lines = memory.global_lines();
+        result.lines = memory.ascending_global_lines();
         const auto seen = static_cast<double>(std::max<std::size_t>(1, memory.groups().size()));
         result.lines_each = static_cast<double>(memory.one_line_in()) *
                             std::max(1.0, static_cast<double>(executed->in.seen.groups) / seen);

@@ -36,7 +36,7 @@ struct ExecutedAndPredicted {
     std::vector<PredictedLaunch> predictions;  // one for each profile
     // Lines of global memory (address / 128) that the launch refers to, and how many each stands
     // for.
-    std::vector<std::uint64_t> lines;
+    std::vector<std::uint64_t> lines;  // ascending
     double lines_each = 1;
 };
 

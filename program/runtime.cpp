@@ -365,13 +365,12 @@ void Runtime::touched_by_copy(const void* to, std::size_t size) {
         history_.touched(address, size, size);
 }
 
-std::vector<TouchedRange> Runtime::ranges_of(std::vector<std::uint64_t> lines,
+std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& lines,
                                              double lines_each) const {
     constexpr double most_lines_apart = 64;  // of one range, where each line was looked at
     constexpr std::size_t most_ranges = 4096;
     const auto gap = static_cast<std::uint64_t>(most_lines_apart * lines_each);
     const auto each = static_cast<std::uint64_t>(lines_each * extract::line_bytes);
-    std::ranges::sort(lines);
     std::vector<TouchedRange> ranges;
     const Allocation* of = nullptr;
     double count = 0;

@@ -197,8 +197,9 @@ private:
     void note(const std::string& text);
     // What of a launch's memory takes longer on a GPU than predictions say.
     void note_unpriced(const std::vector<TouchedRange>& ranges);
-    // What a launch refers to, of whose lines one in so many is known.
-    std::vector<TouchedRange> ranges_of(std::vector<std::uint64_t> lines, double lines_each) const;
+    // What a launch refers to, of whose lines one in so many is known; ascending.
+    std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines,
+                                        double lines_each) const;
     struct KnownShape;
     double cached_share(const std::vector<TouchedRange>& ranges) const;
     // What a launch of the shape refers to that has these parameters, if it does as the one that

@@ -134,6 +134,7 @@ void tell_observer(Warp& warp, const Step& step, Mask active, const Attempt& att
                               .active = active,
                               .addresses = addresses.v.data()};
     const auto instruction = static_cast<std::size_t>(&step - warp.launch->steps.data());
+    warp.group->untold.tell(*warp.group);
     warp.group->observer->access(warp.number, instruction, access);
 }
 

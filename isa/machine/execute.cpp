@@ -20,15 +20,6 @@
 namespace occupipe::isa {
 namespace {
 
-// std::popcount is a call of the compiler's library where the processor need not have POPCNT.
-OCCUPIPE_INLINE std::uint64_t count_of(Mask lanes) {
-    if (lanes == all_lanes) return lane_count;
-    std::uint32_t sums = lanes - (lanes >> 1 & 0x55555555);
-    sums = (sums & 0x33333333) + (sums >> 2 & 0x33333333);
-    sums = (sums + (sums >> 4)) & 0x0f0f0f0f;
-    return sums * 0x01010101 >> 24;
-}
-
 // Runs the warp until it cannot go on or its turn is over; how many steps it took.
 template <bool watched>
 std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
@@ -36,6 +27,7 @@ std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
     InstructionCount* const counts = group.counts.data();
     warp.stop = false;
     if (warp.active == 0) next_split(warp);
+    if constexpr (watched) group.untold.warp = warp.number;
     std::uint32_t taken = 0;
     while (!warp.stop) {
         const std::uint32_t pc = warp.pc;
@@ -46,10 +38,11 @@ std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
         warp.pc = pc + 1;
         ++counts[pc].warps;
         counts[pc].lanes += count_of(active);
-        if constexpr (watched) group.observer->step(warp.number, pc, warp.active, active);
+        if constexpr (watched) group.untold.add(group, {.instruction = pc, .active = active});
         if (active != 0) step.run(warp, step, active);
         if (taken >= turn && (step.may_switch || warp.splits.empty())) break;
     }
+    if constexpr (watched) group.untold.tell(group);
     return taken;
 }
 

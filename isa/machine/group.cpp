@@ -47,6 +47,7 @@ void Group::begin(const Launch& of, std::uint64_t number) {
     alive = threads;
     memory_changed = false;
     clock = 0;
+    untold.count = 0;
     printed.clear();
     warps.resize(of.warps_per_group);
     for (std::uint32_t w = 0; w < of.warps_per_group; ++w) {
@@ -255,7 +256,10 @@ void release_barriers(Group& group) {
             }
             if (released && warp.splits.size() > 1) merge_ready(warp);
         }
-        if (group.observer) group.observer->barrier(expected >= group.alive);
+        if (group.observer) {
+            group.untold.tell(group);
+            group.observer->barrier(expected >= group.alive);
+        }
         barrier = {};
     }
 }

@@ -46,6 +46,15 @@ OCCUPIPE_INLINE void each_of(Mask mask, Use use) {
     }
 }
 
+// std::popcount is a call of the compiler's library where the processor need not have POPCNT.
+OCCUPIPE_INLINE std::uint32_t count_of(Mask lanes) {
+    if (lanes == all_lanes) return lane_count;
+    std::uint32_t sums = lanes - (lanes >> 1 & 0x55555555);
+    sums = (sums & 0x33333333) + (sums >> 2 & 0x33333333);
+    sums = (sums + (sums >> 4)) & 0x0f0f0f0f;
+    return sums * 0x01010101 >> 24;
+}
+
 OCCUPIPE_INLINE Lanes splat(std::uint32_t value) {
     Lanes lanes;
     lanes.v.fill(value);

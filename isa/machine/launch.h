@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/architectures.h"
@@ -103,6 +104,19 @@ struct GroupBarrier {
     bool in_use = false;
 };
 
+// Steps of one warp that the group's observer has not been told yet: a call for each would cost
+// more than many of them do.
+struct UntoldSteps {
+    std::uint32_t warp = 0, count = 0;
+    std::array<Executed, 256> steps;
+
+    void tell(const Group& group);
+    void add(const Group& group, const Executed& one) {
+        if (count == steps.size()) tell(group);
+        steps[count++] = one;
+    }
+};
+
 struct Group {
     const Launch* launch = nullptr;
     std::uint64_t index = 0;
@@ -117,6 +131,7 @@ struct Group {
     std::array<const GlobalMemory::Buffer*, access_kinds> recent{};
     std::vector<std::uint64_t> read, written;
     GroupObserver* observer = nullptr;
+    UntoldSteps untold;
     const ExecutionOptions* options = nullptr;  // null: the defaults
     // Where accesses go that are left out (ExecutionOptions::on_fault): by lane, to global memory
     // and, since a copy has both, to others.
@@ -137,6 +152,10 @@ struct Group {
     // An access goes to another buffer than the one before of its kind.
     void turn_to(const GlobalMemory::Buffer& buffer, AccessKind kind);
 };
+
+inline void UntoldSteps::tell(const Group& group) {
+    if (count != 0) group.observer->steps(warp, std::span(steps).first(std::exchange(count, 0)));
+}
 
 // Divergence, semantics_control.cpp. A warp's lanes that run are `active` at `pc`; others stand in
 // `splits`.

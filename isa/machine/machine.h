@@ -143,14 +143,20 @@ struct MemoryAccess {
     const std::uint64_t* addresses = nullptr;
 };
 
+// An instruction that a warp executes.
+struct Executed {
+    std::uint32_t instruction = 0;  // index in the code
+    Mask active = 0;                // lanes that run and whose guard holds
+};
+
 // Watches one group. Calls come from one thread, in the order of execution.
 class GroupObserver {
 public:
     virtual ~GroupObserver() = default;
-    // Before an instruction is executed. `warp`: its number in the group; `instruction`: index in
-    // the code; `running`: lanes of the split; `active`: those of them whose guard holds.
-    virtual void step(std::uint32_t warp, std::size_t instruction, Mask running, Mask active) = 0;
-    // Within the step, once per memory space that it touches.
+    // What one warp executed, one after the other, at the latest before an access of the last of
+    // them is told. `warp`: its number in the group.
+    virtual void steps(std::uint32_t warp, std::span<const Executed> executed) = 0;
+    // Of the last step told, once per memory space that it touches.
     virtual void access(std::uint32_t warp, std::size_t instruction,
                         const MemoryAccess& access) = 0;
     // A barrier of the group lets warps go. `all`: every thread that is left came to it.

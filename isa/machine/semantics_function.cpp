@@ -6,6 +6,7 @@
 
 #include "isa/machine/arithmetic/function.h"
 #include "isa/machine/arithmetic/half.h"
+#include "isa/machine/arithmetic/wide_function.h"
 #include "isa/machine/floating.h"
 
 namespace occupipe::isa {
@@ -45,6 +46,41 @@ Handler wide_evaluation() {
     return handler_of<WideEvaluation<function>>();
 }
 
+// Of all lanes at once by `Wide`; one by one where that is in doubt.
+template <typename Wide, Function function>
+struct SeriesEvaluation {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes scratch, fresh, high;
+        const Lanes& a = real(warp, step, 0, scratch);
+        alignas(64) std::array<double, lane_count> values;
+        each_lane([&](int lane) __attribute__((always_inline)) {
+            values[static_cast<std::size_t>(lane)] = arithmetic::as_float(a[lane]);
+        });
+        each_lane([&](int lane) __attribute__((always_inline)) {
+            double& value = values[static_cast<std::size_t>(lane)];
+            value = Wide::of(value);
+        });
+        each_lane([&](int lane) __attribute__((always_inline)) {
+            const auto rounded = arithmetic::Rounded::of(values[static_cast<std::size_t>(lane)]);
+            fresh[lane] = rounded.low;
+            high[lane] = rounded.high;
+        });
+        const Mask usual = mask_where([&](int lane) __attribute__((always_inline)) {
+            return Wide::usual(a[lane]);
+        });
+        const Mask sure = usual & mask_where([&](int lane) __attribute__((always_inline)) {
+                              return arithmetic::Rounded{fresh[lane], high[lane]}.sure();
+                          });
+        each_of(active & ~sure, [&](int lane) { fresh[lane] = function(a[lane]); });
+        assign(destination(warp, step), active, fresh);
+    }
+};
+
+template <typename Wide, Function function>
+Handler series_evaluation() {
+    return handler_of<SeriesEvaluation<Wide, function>>();
+}
+
 // Of a half, in the lower half of the result; what stands above it is not read by code of ours.
 template <arithmetic::Half half, bool exponential>
 struct FunctionOfHalf {
@@ -78,14 +114,14 @@ Handler bind_function(const Instruction& one, int, Step& step, std::string& why_
     }
     using namespace arithmetic;
     constexpr std::array<std::pair<std::string_view, Handler (*)()>, 10> functions = {
-        {{"COS", &evaluation<&cosine>},
-         {"SIN", &evaluation<&sine>},
-         {"EX2", &evaluation<&power_of_two>},
-         {"LG2", &evaluation<&binary_logarithm>},
+        {{"COS", &series_evaluation<WideCircular<1>, &cosine>},
+         {"SIN", &series_evaluation<WideCircular<0>, &sine>},
+         {"EX2", &series_evaluation<WidePower, &power_of_two>},
+         {"LG2", &series_evaluation<WideLogarithm, &binary_logarithm>},
          {"RCP", &wide_evaluation<&reciprocal>},
          {"RSQ", &wide_evaluation<&reciprocal_root>},
          {"SQRT", &wide_evaluation<&square_root>},
-         {"TANH", &evaluation<&hyperbolic_tangent>},
+         {"TANH", &series_evaluation<WideTangent, &hyperbolic_tangent>},
          {"RCP64H", &evaluation<&reciprocal_high>},
          {"RSQ64H", &evaluation<&reciprocal_root_high>}}};
     for (const auto& [name, make] : functions) {

@@ -222,7 +222,8 @@ KernelIn tiles() {
             for (std::uint64_t lane = 0; lane < 32; ++lane)
                 addresses[lane] = (group * lines + i % lines) * 128 + lane * 4;
             const auto warp = static_cast<std::uint32_t>(i % warps);
-            observer->step(warp, 0, isa::all_lanes, isa::all_lanes);
+            const isa::Executed step{.active = isa::all_lanes};
+            observer->steps(warp, {&step, 1});
             observer->access(warp, 0,
                              {.bytes = 4, .active = isa::all_lanes, .addresses = addresses.data()});
         }

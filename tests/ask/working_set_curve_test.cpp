@@ -62,7 +62,8 @@ double latency_of(const Gpu& gpu, std::uint64_t lines) {
         for (std::uint64_t lane = 0; lane < 32; ++lane)
             addresses[lane] = i % lines * 128 + lane * 4;
         const std::size_t instruction = i / lines;
-        observer->step(0, instruction, isa::all_lanes, isa::all_lanes);
+        const isa::Executed step{static_cast<std::uint32_t>(instruction), isa::all_lanes};
+        observer->steps(0, {&step, 1});
         observer->access(0, instruction,
                          {.bytes = 4, .active = isa::all_lanes, .addresses = addresses.data()});
     }

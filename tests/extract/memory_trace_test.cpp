@@ -67,7 +67,9 @@ void launch(MemoryTrace& trace, std::uint64_t groups, std::uint32_t warps, const
             for (std::uint32_t warp = 0; warp < warps; ++warp) {
                 while (at[warp] < executed[warp].size()) {
                     const Access& one = executed[warp][at[warp]++];
-                    observer->step(warp, one.instruction, isa::all_lanes, one.active);
+                    const isa::Executed step{static_cast<std::uint32_t>(one.instruction),
+                                             one.active};
+                    observer->steps(warp, {&step, 1});
                     if (one.instruction == barrier) break;
                     std::array<std::uint64_t, 32> addresses{};
                     for (std::uint64_t lane = 0; lane < 32; ++lane)

@@ -53,7 +53,13 @@ double from_upper(std::uint32_t high) {
 
 }  // namespace
 
-std::uint32_t power_of_two(std::uint32_t x) { return rounded_result(std::exp2(flushed_value(x))); }
+std::uint32_t power_of_two(std::uint32_t x) {
+    const double value = flushed_value(x);
+    // The C library takes its time where the result is out of range.
+    if (value <= -127) return 0;
+    if (value >= 128) return 0x7f800000;
+    return rounded_result(std::exp2(value));
+}
 
 std::uint32_t binary_logarithm(std::uint32_t x) {
     return rounded_result(std::log2(flushed_value(x)));

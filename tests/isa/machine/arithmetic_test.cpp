@@ -11,6 +11,7 @@
 #include "isa/machine/arithmetic/conversion.h"
 #include "isa/machine/arithmetic/function.h"
 #include "isa/machine/arithmetic/half.h"
+#include "isa/machine/arithmetic/wide_function.h"
 #include "isa/machine/atomics.h"
 
 namespace occupipe::isa::arithmetic {
@@ -416,6 +417,31 @@ TEST(Functions, AreRoundedToNearest) {
         if (std::fabs(v) < 0.125L) expect(cosine(x), std::cos(v * turn));
         expect(hyperbolic_tangent(x), std::tanh(v));
     }
+}
+
+// Where the series are sure of the result, it is that of the C library; and they mostly are.
+template <typename Wide>
+void expect_equal(std::uint32_t (*exact)(std::uint32_t)) {
+    std::uint64_t usual = 0, sure = 0;
+    constexpr std::uint32_t step = 2053;
+    for (std::uint64_t i = 0; i <= 0xffffffff; i += step) {
+        const auto x = static_cast<std::uint32_t>(i);
+        if (!Wide::usual(x)) continue;
+        ++usual;
+        const Rounded rounded = Rounded::of(Wide::of(as_float(x)));
+        if (!rounded.sure()) continue;
+        ++sure;
+        ASSERT_EQ(rounded.low, exact(x)) << std::hex << x;
+    }
+    EXPECT_GT(usual, 250'000);
+    EXPECT_GT(10 * sure, 9 * usual);
+}
+TEST(Functions, OfSeriesAreTheLibrarys) {
+    expect_equal<WidePower>(&power_of_two);
+    expect_equal<WideLogarithm>(&binary_logarithm);
+    expect_equal<WideCircular<0>>(&sine);
+    expect_equal<WideCircular<1>>(&cosine);
+    expect_equal<WideTangent>(&hyperbolic_tangent);
 }
 
 TEST(Functions, TakeTurnsExactly) {
