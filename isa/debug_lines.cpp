@@ -79,7 +79,7 @@ public:
         least_step_ = reader_.number<std::uint8_t>();
         if (version == 4) reader_.number<std::uint8_t>();  // operations per instruction
         reader_.number<std::uint8_t>();                    // is_stmt
-        line_base_ = reader_.number<std::int8_t>();
+        line_base_ = int{reader_.number<std::int8_t>()};
         line_range_ = reader_.number<std::uint8_t>();
         opcode_base_ = reader_.number<std::uint8_t>();
         if (line_range_ == 0) return;

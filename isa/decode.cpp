@@ -34,7 +34,7 @@ int matrix_registers(const Instruction& instruction, int bit) {
     if (instruction.opcode == "DMMA") {
         if (has("16x8x4")) return bit == 24 ? 4 : bit == 32 ? 2 : 8;
         if (has("16x8x8")) return bit == 32 ? 4 : 8;
-        if (has("16x8x16")) return bit == 24 ? 16 : bit == 32 ? 8 : 8;
+        if (has("16x8x16")) return bit == 24 ? 16 : 8;
         return bit == 24 || bit == 32 ? 2 : 4;
     }
     const bool result = bit == 16 || bit == 64;

@@ -104,7 +104,7 @@ private:
         const bool is_long = marks.find_first_of("ljzt") != std::string::npos;
         const auto halves = std::ranges::count(marks, 'h');
         std::erase_if(marks, [](char c) { return std::strchr("ljzth", c) != nullptr; });
-        const auto text = [&](auto value) { return fmt::sprintf(marks + kind, value); };
+        const auto text = [&](const auto& value) { return fmt::sprintf(marks + kind, value); };
         switch (kind) {
             case 's':
                 return text(characters(next<std::uint64_t>()));
