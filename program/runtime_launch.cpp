@@ -234,6 +234,26 @@ void Runtime::note_unpriced(const std::vector<TouchedRange>& ranges) {
             "comes over the bus");
 }
 
+// What the launch leaves behind: in caches, on stdout, and what it did that has no price.
+void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched,
+                     const isa::LoadedModule& module) {
+    for (const TouchedRange& one : touched) {
+        if (one.kind != MemoryKind::device) continue;
+        // Which part it is of one that is far larger is not known: that stays where it was.
+        if (one.bytes >= one.size / 2)
+            history_.touched(one.begin, one.size, one.bytes);
+        else
+            history_.passed(one.bytes);
+    }
+    if (!execution.printed.empty())
+        std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
+    if (!execution.printed.empty())
+        note("a kernel prints, which takes 20 us and more on a GPU and is not predicted");
+    if (module.allocates() &&
+        std::ranges::binary_search(execution.written, memory_.heap().buffer().address))
+        note("a kernel allocates memory (malloc), whose time is not predicted");
+}
+
 void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
                       std::span<const std::byte> parameters, Stream& to) {
     Journal& journal = this->journal();
@@ -331,21 +351,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     // The host changes a managed variable without a call.
     if (is_executed)
         effects_.executed(std::move(same), execution, memory_, function.module->managed.empty());
-    for (const TouchedRange& one : touched) {
-        if (one.kind != MemoryKind::device) continue;
-        // Which part it is of one that is far larger is not known: that stays where it was.
-        if (one.bytes >= one.size / 2)
-            history_.touched(one.begin, one.size, one.bytes);
-        else
-            history_.passed(one.bytes);
-    }
-    if (!execution.printed.empty())
-        std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
-    if (!execution.printed.empty())
-        note("a kernel prints, which takes 20 us and more on a GPU and is not predicted");
-    if (launch.module->allocates() &&
-        std::ranges::binary_search(execution.written, memory_.heap().buffer().address))
-        note("a kernel allocates memory (malloc), whose time is not predicted");
+    follow(execution, touched, *launch.module);
     // What has no prediction takes what it took here, so that the program's clock goes on.
     const double taken = seconds.value_or(seconds_since(began));
     const double start = advance(to, taken);

@@ -128,7 +128,7 @@ private:
                 if (const auto own = row.bytes == 4 && !row.store
                                          ? published_value(row, Figure::cpi)
                                          : std::nullopt)
-                    return *own;
+                    return own;
                 found = of_request(bytes / architecture_.first_bytes);
                 break;
             case ShelfLevel::second: {
