@@ -16,11 +16,7 @@
 namespace occupipe::report {
 namespace {
 
-using analysis::Compared;
 using analysis::Finding;
-using analysis::Level;
-using analysis::Published;
-using analysis::SelfCheck;
 using nlohmann::ordered_json;
 
 std::string measured_text(const analysis::Compared& one) {

@@ -171,7 +171,7 @@ std::vector<std::string> shown_subjects(const FitOutcome& fit) {
 
 HtmlCell percent(const std::optional<double>& value) {
     if (!value) return {"", std::nullopt, ""};
-    return {fmt::format("{:.1f} %", *value), *value, ""};
+    return {fmt::format("{:.1f} %", *value), value, ""};
 }
 
 HtmlTable accuracy_table(const std::vector<analysis::Accuracy>& rows, bool all) {

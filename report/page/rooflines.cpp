@@ -25,7 +25,7 @@ HtmlCell number(double value) { return {fmt::format("{:.4g}", value), value, ""}
 
 HtmlCell share(const std::optional<double>& value) {
     if (!value) return text_cell("-");
-    return {fmt::format("{:.1f} %", 100 * *value), *value, ""};
+    return {fmt::format("{:.1f} %", 100 * *value), value, ""};
 }
 
 std::string sweep_part(ReportPage& page, const ReportData& data) {
@@ -67,7 +67,7 @@ std::vector<HtmlCell> row_of(const KernelParameters& kernel, const GpuProfile& d
     if (one.distance_to_flip)
         flip = {
             fmt::format("{} × {:.3g}", memory ? "traffic" : "instructions", *one.distance_to_flip),
-            *one.distance_to_flip, ""};
+            one.distance_to_flip, ""};
     return {text_cell(kernel.kernel),
             text_cell(device.device.name),
             text_cell(to_string(one.work.kind)),

@@ -135,7 +135,8 @@ private:
         for (const auto& [warp, number] : warps_) {
             if (number >= legend_names) continue;
             const double x = 4 + static_cast<double>(number % columns_) * column_;
-            const double y = (1 + static_cast<double>(number / columns_)) * legend_row;
+            const std::size_t row = 1 + number / columns_;
+            const double y = static_cast<double>(row) * legend_row;
             text += fmt::format(
                 "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"10\" height=\"10\" fill=\"{}\"/>"
                 "<text x=\"{:.6g}\" y=\"{:.6g}\">{}</text>\n",

@@ -63,7 +63,8 @@ std::int64_t IssueWindow::first_open(int scheduler, std::int64_t time) const {
 
 double IssueWindow::capacity(std::int64_t end) const {
     const Wide cycles = ceiling(end, cycle_);
-    return static_cast<double>(Wide{limit_.numerator} * cycles / limit_.denominator);
+    const Wide slots = Wide{limit_.numerator} * cycles / limit_.denominator;
+    return static_cast<double>(slots);
 }
 
 }  // namespace occupipe::sim
