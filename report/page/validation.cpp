@@ -20,8 +20,7 @@ HtmlTable errors(const Validation& set) {
         table.header.push_back(model + " MAPE_shape [%]");
     }
     const auto cell = [](const std::optional<double>& value) {
-        return value ? HtmlCell{.text = fmt::format("{:.1f}", *value), .value = value}
-                     : HtmlCell{};
+        return value ? HtmlCell{.text = fmt::format("{:.1f}", *value), .value = value} : HtmlCell{};
     };
     const auto row = [&](const std::string& name, const auto& accuracy) {
         std::vector<HtmlCell> cells = {{.text = name}};
