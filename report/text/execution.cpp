@@ -238,9 +238,9 @@ std::string launch_text(const LaunchResult& launch, int architecture, bool disas
     text += "  " + occupancy_text(launch.occupancy) + "\n";
     if (run.in_order)
         text +=
-            "  groups ran on one thread: the order of their atomic operations shows in the "
-            "result, or a\n"
-            "  loop may wait for what other groups write\n";
+            "  groups ran on one thread: the order of their atomic operations or allocations shows "
+            "in the\n"
+            "  result, or a loop may wait for what other groups write\n";
     const auto section = [&](const char* title, const std::string& table) {
         if (!table.empty()) text += fmt::format("\n  {}\n{}", title, indented(table));
     };

@@ -243,8 +243,6 @@ std::vector<Refusal> of_execution() {
          "waits at barrier 1 for 64 threads; 32 arrived"},
         {"Trap", one("traps", "1", "32", "y=i32[64] i32:7"),
          "(faults.cu:72), group (0,0,0), thread (0,0,0): the kernel stops itself"},
-        {"MemoryOfTheDriver", one("allocates", "1", "32", "y=i32[32] i32:7"),
-         "thread (0,0,0): calls 'malloc', which is not executed"},
         {"SharedMemoryOfAGroup",
          one("holds_much_shared", "1", "32", "y=f32[64]", {"--shared-bytes", "200000"}),
          "'holds_much_shared': a group needs "},

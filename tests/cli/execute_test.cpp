@@ -123,6 +123,18 @@ TEST_F(Execute, PrintsWhatKernelsPrint) {
     EXPECT_THAT(text.out, HasSubstr("\n  Printed\n  7\n  7\n"));
 }
 
+// Stores go to the heap, or where nothing is asked of it, to the buffer.
+TEST_F(Execute, KernelsAllocate) {
+    for (const auto& [n, first] : {std::pair{7, "0 0 0 0"}, {2, "2 2 2 2"}}) {
+        const ProgramRun run =
+            run_program({"execute", faults, "--kernel", "allocates", "--grid", "1", "--block", "16",
+                         "--args", "y=i32[32] i32:" + std::to_string(n)});
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_THAT(run.out, HasSubstr(std::string("y: i32[32], first ") + first));
+        EXPECT_THAT(run.out, HasSubstr("atomic operations or allocations"));
+    }
+}
+
 // The second launch goes beyond its buffer: the first one's counts stay, with what is missing.
 TEST_F(Execute, TellsWhatWasExecutedBeforeAnError) {
     const std::string file = saxpy_file(
