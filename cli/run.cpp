@@ -285,6 +285,9 @@ std::optional<report::EarlierRun> earlier_run(const Request& request,
     const bool is_of_one = std::ranges::any_of(profiles, [&](const GpuProfile& one) {
         return std::ranges::find(run.profiles, one.device.name) != run.profiles.end();
     });
+    if (run.kernels.empty())
+        throw InputError(
+            fmt::format("--compare {}: has no kernels: nothing was launched", request.compare));
     if (!is_of_one)
         throw InputError(fmt::format("--compare {}: has other GPUs ({}) than --profile",
                                      request.compare, fmt::join(run.profiles, ", ")));

@@ -152,6 +152,7 @@ void ShadowMemory::begin_launch(std::uint64_t groups, std::uint32_t granule) {
     next_ += groups;
     granule_ = granule;
     for (const auto& [address, buffer] : present) {
+        if (memory_.is_heap(buffer)) continue;  // who has which bytes of it is not known here
         BufferShadow& one = buffers_[address];
         one.buffer = &buffer;
         const std::uint64_t granules = (buffer.size + granule - 1) / granule;

@@ -133,7 +133,8 @@ std::string why_not_run(const Executable& executable, const std::string& name) {
     if (executable.has_device_code)
         return fmt::format(
             "{} has the CUDA runtime linked in statically, as nvcc does unasked: "
-            "link it again with nvcc -cudart shared (make: NVCC_APPEND_FLAGS='-cudart shared' in the "
+            "link it again with nvcc -cudart shared (make: NVCC_APPEND_FLAGS='-cudart shared' in "
+            "the "
             "environment; CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)",
             name);
     return {};

@@ -559,6 +559,7 @@ void Runtime::remove_event(Event* event) { events_.erase(event); }
 void Runtime::reset() {
     for (const auto& [address, one] : allocations_) unmap(one);
     allocations_.clear();
+    memory_.remove_heap();
     history_ = {};
     effects_.forget();
     for (auto& [shape, known] : known_) known.touched.clear();

@@ -139,8 +139,8 @@ public:
     void release(std::uint64_t address, std::initializer_list<MemoryKind> kinds);
     const Allocation* allocation(std::uint64_t address) const;  // that holds it
     std::uint64_t free_bytes() const;
-    // Of what kernels allocate, before the first that does is launched.
-    void set_heap_bytes(std::uint64_t size) { memory_.set_heap_bytes(size); }
+    // Of what kernels allocate; false: one that does was launched already.
+    bool set_heap_bytes(std::uint64_t size) { return memory_.set_heap_bytes(size); }
     // Where bytes lie on the host that a program names by a device's or a host's address.
     enum class Side : std::uint8_t { host, device, any };
     std::span<std::byte> bytes_at(const void* address, std::size_t size, Side side,

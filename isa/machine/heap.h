@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "isa/machine/launch.h"
 
@@ -17,23 +18,27 @@ public:
     static constexpr std::uint64_t alignment = 16;
 
     // As many bytes as `buffer` has.
-    explicit DeviceHeap(const GlobalMemory::Buffer& buffer) : buffer_(&buffer) {}
+    explicit DeviceHeap(const GlobalMemory::Buffer& buffer);
 
     const GlobalMemory::Buffer& buffer() const { return *buffer_; }
 
-    // The lowest place that is free; 0: there is none.
-    std::uint64_t allocate(std::uint64_t size);
+    // The lowest place that is free, at a multiple of `align`, a power of two; 0: there is none.
+    std::uint64_t allocate(std::uint64_t size, std::uint64_t align = alignment);
     // False: nothing that is allocated begins there.
     bool release(std::uint64_t address);
 
 private:
     const GlobalMemory::Buffer* buffer_;
     std::mutex mutex_;
-    std::map<std::uint64_t, std::uint64_t> taken_;  // bytes, by address
+    std::map<std::uint64_t, std::uint64_t> taken_, free_;  // bytes, by address
 };
 
-// As the calling convention has it: size, and what comes back, in R4 and R5.
-void allocate(Warp& warp, Mask lanes);
+// malloc, free and what else uses it.
+bool is_of_heap(std::string_view function);
+
+// As the calling convention has it: size, and what comes back, in R4 and R5; `aligned`: to what, in
+// R6 and R7.
+void allocate(Warp& warp, Mask lanes, bool aligned);
 // The address in R4 and R5. Throws ExecutionError where nothing is allocated there; 0 is nothing.
 void release(Warp& warp, const Step& step, Mask lanes);
 

@@ -210,8 +210,8 @@ public:
     // The function of another file (vprintf) that the kernels take to be at this address, where
     // nothing is; none: nullptr.
     const std::string* foreign_function(std::uint64_t address) const;
-    // Whether some kernel that was decoded calls malloc, whose addresses depend on the order of
-    // the groups.
+    // Whether some kernel that was decoded calls malloc or free, which give addresses in the order
+    // of the groups.
     bool allocates() const;
 
 private:

@@ -75,6 +75,22 @@ DeviceHeap& GlobalMemory::heap() {
     return *heap_;
 }
 
+bool GlobalMemory::set_heap_bytes(std::uint64_t size) {
+    if (heap_) return false;
+    heap_bytes_ = size;
+    return true;
+}
+
+void GlobalMemory::remove_heap() {
+    if (heap_) remove(heap_->buffer());
+    heap_.reset();
+    heap_bytes_ = usual_heap_bytes;
+}
+
+bool GlobalMemory::is_heap(const Buffer& buffer) const {
+    return heap_ && heap_->buffer().address == buffer.address;
+}
+
 void GlobalMemory::refuse(const std::string& name, std::uint64_t size) const {
     if (size == 0) throw InputError(fmt::format("buffer '{}' has no bytes", name));
     if (size > largest) {

@@ -94,7 +94,11 @@ public:
     // What kernels allocate from, made at its first use; of 8 MiB unless set_heap_bytes() was
     // called before. Not for several threads at once until then.
     DeviceHeap& heap();
-    void set_heap_bytes(std::uint64_t size) { heap_bytes_ = size; }
+    // False: it is in use already.
+    bool set_heap_bytes(std::uint64_t size);
+    // With all that was allocated; the next one has 8 MiB again.
+    void remove_heap();
+    bool is_heap(const Buffer& buffer) const;
 
     // By address.
     const std::map<std::uint64_t, Buffer>& buffers() const { return buffers_; }
@@ -111,7 +115,8 @@ private:
     std::map<std::string, std::uint64_t, std::less<>> addresses_;  // by name
     std::map<std::uint64_t, std::unique_ptr<Storage>> storage_;    // by address; of add() alone
     std::uint64_t next_ = 0;
-    std::uint64_t heap_bytes_ = std::uint64_t{8} << 20;
+    static constexpr std::uint64_t usual_heap_bytes = std::uint64_t{8} << 20;
+    std::uint64_t heap_bytes_ = usual_heap_bytes;
     std::unique_ptr<DeviceHeap> heap_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "isa/decode.h"
 #include "isa/functions.h"
+#include "isa/machine/heap.h"
 #include "isa/machine/machine.h"
 
 namespace occupipe::isa {
@@ -106,7 +107,6 @@ std::uint64_t LoadedModule::State::address_of(const CubinSymbol& symbol) const {
 std::uint64_t LoadedModule::State::address_of_foreign(const std::string& function) {
     auto found = std::ranges::find(foreign, function);
     if (found == foreign.end()) found = foreign.insert(foreign.end(), function);
-    if (function == "malloc") memory->heap();
     return first_foreign + static_cast<std::uint64_t>(found - foreign.begin()) * foreign_bytes;
 }
 
@@ -207,9 +207,7 @@ const std::string* LoadedModule::foreign_function(std::uint64_t address) const {
     return number < state_->foreign.size() ? &state_->foreign[number] : nullptr;
 }
 
-bool LoadedModule::allocates() const {
-    return std::ranges::find(state_->foreign, "malloc") != state_->foreign.end();
-}
+bool LoadedModule::allocates() const { return std::ranges::any_of(state_->foreign, is_of_heap); }
 
 std::span<const std::byte> LoadedModule::bank(int number, std::string_view kernel) const {
     if (number == 3) {

@@ -162,6 +162,11 @@ private:
             give_up(step, "not executed yet: " + problem_);
             return step;
         }
+        if (outside_ && is_of_driver(*outside_) && one.opcode == "CALL") {
+            step.run = call_of_driver();
+            step.may_switch = true;
+            return step;
+        }
         if (outside_) {
             give_up(step, fmt::format("calls '{}', which is not executed", *outside_));
             step.run = &leave_the_file;
@@ -311,6 +316,7 @@ private:
     void use_target(std::uint64_t address, Step& step) {
         step.target = static_cast<std::int32_t>(launch_.step_at(address));
         outside_ = launch_.module->foreign_function(address);
+        if (outside_) step.immediate = static_cast<std::int64_t>(address);
     }
 
     void use_registers(const Operand& operand, Step& step) {
@@ -599,6 +605,7 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
     }
     launch.shared_bytes = static_cast<std::uint32_t>(own) + shape.dynamic_shared_bytes;
     launch.prepared = prepared_code(module, launch, parameters);
+    if (module.allocates()) module.memory().heap();
     if (uses_system_memory(*launch.prepared->code, launch.architecture)) {
         if (system > 0)
             launch.shared_base = 0;

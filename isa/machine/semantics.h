@@ -40,6 +40,10 @@ std::span<const Semantics> matrix_semantics();
 // The row of an opcode ("IMAD"); none where it is not executed.
 const Semantics* semantics_of(std::string_view opcode);
 
+// Functions that the driver brings (printf, assert, malloc), and what calls one at Step::immediate.
+bool is_of_driver(std::string_view function);
+Handler call_of_driver();
+
 // Whether the processor has AVX2: handlers come in two versions from one text (`handler_of`).
 bool wide_vectors();
 

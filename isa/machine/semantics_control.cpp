@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <string_view>
 
 #include "isa/machine/heap.h"
@@ -53,18 +54,22 @@ struct BranchTogether {
     }
 };
 
-// The functions that the driver brings; false: it is none of these.
-bool call_driver(Warp& warp, const Step& step, Mask lanes, std::string_view name) {
-    if (name == "__assertfail") fail_assertion(warp, step, lanes);
-    if (name == "vprintf")
-        print(warp, step, lanes);
-    else if (name == "malloc")
-        allocate(warp, lanes);
-    else if (name == "free")
-        release(warp, step, lanes);
-    else
-        return false;
-    return true;
+struct DriverFunction {
+    std::string_view name;
+    void (*call)(Warp&, const Step&, Mask);
+};
+constexpr DriverFunction driver_functions[] = {
+    {"vprintf", &print},
+    {"__assertfail", &fail_assertion},
+    {"malloc", [](Warp& warp, const Step&, Mask lanes) { allocate(warp, lanes, false); }},
+    {"__cuda_syscall_aligned_malloc",
+     [](Warp& warp, const Step&, Mask lanes) { allocate(warp, lanes, true); }},
+    {"free", &release},
+};
+
+const DriverFunction* driver_function(std::string_view name) {
+    const auto* const found = std::ranges::find(driver_functions, name, &DriverFunction::name);
+    return found == std::end(driver_functions) ? nullptr : found;
 }
 
 // To an address that each lane has for itself.
@@ -72,26 +77,30 @@ struct IndirectBranch {
     static void run(Warp& warp, const Step& step, Mask active) {
         Mask rest = active & predicate(warp, step, 0);
         if (rest == 0) return;
-        const Lanes* const registers = raw(warp, step, 0);
+        const Lanes* const registers = step.source_count == 0 ? nullptr : raw(warp, step, 0);
         const Launch& launch = *warp.launch;
         Group& group = *warp.group;
         ++group.branches;
-        const auto base = static_cast<std::uint64_t>(step.immediate);
+        const auto target = [&](int lane) {
+            return static_cast<std::uint64_t>(step.immediate) +
+                   (registers == nullptr ? 0 : pair(registers, lane));
+        };
         if (const Mask others = warp.active & ~rest; others != 0) {
             warp.splits.push_back({.pc = warp.pc, .lanes = others});
         }
         const std::size_t before = warp.splits.size();
         while (rest != 0) {
             const int first = std::countr_zero(rest);
-            const std::uint64_t to = pair(registers, first) + base;
+            const std::uint64_t to = target(first);
             Mask together = 0;
             each_of(rest, [&](int lane) {
-                if (pair(registers, lane) + base == to) together |= Mask{1} << lane;
+                if (target(lane) == to) together |= Mask{1} << lane;
             });
             rest &= ~together;
             std::uint32_t pc = launch.step_at(to);
             const std::string* const name = launch.module->foreign_function(to);
-            if (name && call_driver(warp, step, together, *name)) {
+            if (const auto* const function = name ? driver_function(*name) : nullptr) {
+                function->call(warp, step, together);
                 // Back to where R20 and R21 say, of one call the same for all.
                 pc = launch.step_at(pair(warp.registers + 20, first));
             }
@@ -491,5 +500,9 @@ constexpr Semantics rows[] = {
 }  // namespace
 
 std::span<const Semantics> control_semantics() { return rows; }
+
+bool is_of_driver(std::string_view function) { return driver_function(function) != nullptr; }
+
+Handler call_of_driver() { return handler_of<IndirectBranch>(); }
 
 }  // namespace occupipe::isa

@@ -309,7 +309,9 @@ CudaError cudaGetDeviceFlags(unsigned* flags) {
 CudaError cudaDeviceSetLimit(int limit, std::size_t value) {
     return call("cudaDeviceSetLimit", [&](Runtime& runtime) {
         require(limit >= 0 && static_cast<std::size_t>(limit) < limit_count);
-        if (limit == heap_limit && value > 0) runtime.set_heap_bytes(value);
+        if (limit == heap_limit)
+            require(value > 0 && value <= runtime.facts().memory_bytes &&
+                    runtime.set_heap_bytes(value));
         device_limits()[static_cast<std::size_t>(limit)] = value;
     });
 }

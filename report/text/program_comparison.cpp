@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "core/files/json_reader.h"
 #include "report/text/program_launches.h"
@@ -17,6 +19,8 @@ namespace occupipe::report {
 namespace {
 
 using Kernel = EarlierRun::Kernel;
+
+constexpr std::int64_t most_launches = std::int64_t{1} << 53;
 
 Kernel& kernel_of(EarlierRun& run, const std::string& symbol) {
     const auto found = std::ranges::find(run.kernels, symbol, &Kernel::symbol);
@@ -72,27 +76,55 @@ std::vector<std::string> cells(const Row& row) {
             time(row.launches_before, row.before), time(row.launches_after, row.after), change};
 }
 
+const Kernel* find(const EarlierRun& run, const std::string& symbol) {
+    const auto found = std::ranges::find(run.kernels, symbol, &Kernel::symbol);
+    return found == run.kernels.end() ? nullptr : &*found;
+}
+
+// A kernel whose parameters changed has another symbol.
+void join_renamed(std::vector<std::pair<const Kernel*, const Kernel*>>& pairs) {
+    std::map<std::string, std::vector<std::size_t>> gone, fresh;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (pairs[i].second == nullptr) gone[short_name(pairs[i].first->symbol)].push_back(i);
+        if (pairs[i].first == nullptr) fresh[short_name(pairs[i].second->symbol)].push_back(i);
+    }
+    std::set<std::size_t> joined;
+    for (const auto& [name, places] : gone) {
+        const auto found = fresh.find(name);
+        if (places.size() != 1 || found == fresh.end() || found->second.size() != 1) continue;
+        pairs[places.front()].second = pairs[found->second.front()].second;
+        joined.insert(found->second.front());
+    }
+    for (auto i = joined.rbegin(); i != joined.rend(); ++i)
+        pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(*i));
+}
+
 std::string table_of(const EarlierRun& before, std::size_t at_before, const EarlierRun& after,
                      std::size_t at_after) {
+    // By symbol; what has no partner, by the short name, where that has one symbol on each side.
+    std::vector<std::pair<const Kernel*, const Kernel*>> pairs;
+    for (const Kernel& one : before.kernels) pairs.emplace_back(&one, find(after, one.symbol));
+    for (const Kernel& one : after.kernels)
+        if (find(before, one.symbol) == nullptr) pairs.emplace_back(nullptr, &one);
+    join_renamed(pairs);
     std::vector<Row> rows;
     Row all{.name = "all", .before = 0, .after = 0};
-    const auto row_of = [&](const std::string& symbol) -> Row& {
-        const std::string name = short_name(symbol);
-        const auto found = std::ranges::find(rows, name, &Row::name);
-        return found != rows.end() ? *found : rows.emplace_back(Row{.name = name});
-    };
-    const auto fill = [](Row& row, std::uint64_t Row::*launches, std::optional<double> Row::*time,
-                         const Kernel& kernel, std::size_t profile) {
-        if (row.*launches == 0) row.*time = 0;
-        row.*launches += kernel.launches;
-        add(row.*time, kernel.seconds[profile]);
-    };
-    for (const Kernel& one : before.kernels)
-        for (Row* row : {&row_of(one.symbol), &all})
-            fill(*row, &Row::launches_before, &Row::before, one, at_before);
-    for (const Kernel& one : after.kernels)
-        for (Row* row : {&row_of(one.symbol), &all})
-            fill(*row, &Row::launches_after, &Row::after, one, at_after);
+    for (const auto& [old, fresh] : pairs) {
+        Row row{.name = short_name((old ? old : fresh)->symbol)};
+        if (old) {
+            row.launches_before = old->launches;
+            row.before = old->seconds[at_before];
+            all.launches_before += old->launches;
+            add(all.before, row.before);
+        }
+        if (fresh) {
+            row.launches_after = fresh->launches;
+            row.after = fresh->seconds[at_after];
+            all.launches_after += fresh->launches;
+            add(all.after, row.after);
+        }
+        rows.push_back(std::move(row));
+    }
     std::ranges::stable_sort(rows, std::ranges::greater(), &Row::difference);
     rows.push_back(all);
     TextTable table;
@@ -117,8 +149,8 @@ EarlierRun parse_earlier_run(const std::string& text, const std::string& file_na
         run.profiles.push_back(document.text(one));
     for (const DocumentNode& one : document.items(document.required(root, "kernels"))) {
         Kernel& kernel = kernel_of(run, document.text(document.required(one, "symbol")));
-        kernel.launches += static_cast<std::uint64_t>(document.integer(
-            document.required(one, "launches"), 1, std::numeric_limits<std::int64_t>::max()));
+        kernel.launches += static_cast<std::uint64_t>(
+            document.integer(document.required(one, "launches"), 1, most_launches));
         const DocumentNode& predictions = document.required(one, "predictions");
         if (document.items(predictions).size() != run.profiles.size())
             document.fail(predictions, "must be one for each of the profiles");

@@ -35,7 +35,10 @@ constexpr std::size_t most_notes = 5;
 constexpr std::size_t name_columns = 48;
 
 std::string cut(const std::string& text, std::size_t columns) {
-    return text.size() <= columns ? text : text.substr(0, columns - 1) + "…";
+    if (text.size() <= columns) return text;
+    std::size_t end = columns - 1;
+    while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // no character of UTF-8 is cut in two
+    return text.substr(0, end) + "…";
 }
 
 std::string size_text(const std::array<std::uint32_t, 3>& size) {

@@ -217,8 +217,9 @@ std::string cost_text(const RankedSpace& ranked) {
         compile / n, execute / n, model / n);
     // However many of them were predicted at the same time.
     if (compiled > codes.size())
-        text += fmt::format("{} configurations have the same code and launch as another one\n",
-                            compiled - codes.size());
+        text +=
+            fmt::format("{} configuration{} the same code and launch as another one\n",
+                        compiled - codes.size(), compiled - codes.size() == 1 ? " has" : "s have");
     return text;
 }
 

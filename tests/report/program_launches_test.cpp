@@ -188,6 +188,23 @@ TEST(ProgramComparison, KernelsAreMetByNameWhateverTheirShapes) {
               "all        3 → 2    5 ms   7 ms  +40.0 %\n");
 }
 
+// A kernel whose parameters changed is met by its short name, two that share it are not mixed.
+TEST(ProgramComparison, NamesAlikeStayApart) {
+    Journals before = journals(), after = journals();
+    before.shapes = {total("_ZN1a4stepEv", 4, 1e-3), total("_ZN1b4stepEv", 4, 2e-3),
+                     total("_Z4heatPf", 4, 1e-3)};
+    after.shapes = {total("_ZN1a4stepEv", 4, 2e-3), total("_ZN1b4stepEv", 4, 1e-3),
+                    total("_Z4heatPfi", 4, 1e-3)};
+    const EarlierRun earlier = parse_earlier_run(to_json(before), "before.json");
+    EXPECT_EQ(comparison_text(earlier, after),
+              "\nA against before.json\n"
+              "kernel  launches  before  after    change\n"
+              "step           1    1 ms   2 ms  +100.0 %\n"
+              "step           1    2 ms   1 ms   -50.0 %\n"
+              "heat           1    1 ms   1 ms    +0.0 %\n"
+              "all            3    4 ms   4 ms    +0.0 %\n");
+}
+
 TEST(ProgramComparison, WhatIsNoRunIsRefusedByItsPlace) {
     const auto message = [](const std::string& text) {
         try {

@@ -173,6 +173,28 @@ TEST(DeviceHeap, GivesTheLowestPlaceThatIsFree) {
     EXPECT_EQ(heap.allocate(~std::uint64_t{0}), 0U);
 }
 
+// What is given back joins its neighbours, in whatever order.
+TEST(DeviceHeap, IsWholeAgainWhenAllIsReleased) {
+    GlobalMemory memory;
+    EXPECT_TRUE(memory.set_heap_bytes(4096));
+    DeviceHeap& heap = memory.heap();
+    EXPECT_FALSE(memory.set_heap_bytes(64));
+    for (const std::uint64_t stride : {1U, 3U, 5U}) {
+        std::vector<std::uint64_t> places;
+        while (const std::uint64_t place = heap.allocate(100, 64)) places.push_back(place);
+        ASSERT_EQ(places.size(), 32U);
+        for (const std::uint64_t place : places) EXPECT_EQ(place % 64, 0U);
+        for (std::size_t i = 0; i < places.size(); ++i)
+            EXPECT_TRUE(heap.release(places[i * stride % places.size()]));
+        const std::uint64_t all = heap.allocate(4096);
+        EXPECT_EQ(all, heap.buffer().address);
+        EXPECT_TRUE(heap.release(all));
+    }
+    EXPECT_EQ(heap.allocate(16, 48), 0U);
+    memory.remove_heap();
+    EXPECT_EQ(memory.heap().buffer().size, std::uint64_t{8} << 20);
+}
+
 TEST(GlobalMemory, FindsWhatLiesWithinABuffer) {
     GlobalMemory memory;
     const GlobalMemory::Buffer& a = memory.add("a", 100);

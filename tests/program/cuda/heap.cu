@@ -34,6 +34,25 @@ __global__ void ask_for(size_t bytes, int* got) {
     free(all);
 }
 
+// One group's memory after the other's: no race.
+__global__ void in_turn(int* sums) {
+    int* const own = new int(blockIdx.x);
+    sums[blockIdx.x] = *own;
+    delete own;
+}
+
+struct alignas(64) Wide {
+    int value[16];
+};
+
+__global__ void wide(int* sums) {
+    char* const other = new char;
+    Wide* const all = new Wide;
+    sums[threadIdx.x] = static_cast<int>(reinterpret_cast<size_t>(all) % alignof(Wide));
+    delete all;
+    delete other;
+}
+
 __global__ void free_twice() {
     void* const one = malloc(8);
     free(one);
@@ -59,9 +78,23 @@ int main(int count, char**) {
         OK(cudaDeviceSynchronize());
         EXPECT(sums[0] == (bytes <= size_t{1} << 20));
     }
+    in_turn<<<n, 1>>>(sums);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < n; ++i) EXPECT(sums[i] == i);
+    wide<<<1, n>>>(sums);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < n; ++i) EXPECT(sums[i] == 0);
+    EXPECT(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20) == cudaErrorInvalidValue);
+    cudaGetLastError();
     if (count > 1) {
         free_twice<<<1, 1>>>();
         EXPECT(cudaDeviceSynchronize() != cudaSuccess);
+        OK(cudaDeviceReset());
+        OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
+        OK(cudaMallocManaged(&sums, sizeof *sums));
+        ask_for<<<1, 1>>>(32 << 20, sums);
+        OK(cudaDeviceSynchronize());
+        EXPECT(*sums == 1);
     }
     return passed();
 }
