@@ -160,10 +160,10 @@ Notes assumptions_of(const KernelIn& in) {
     if (std::cmp_less(taken, extracted.classes.size()))
         said.push_back(
             {Note::Kind::classes,
-             fmt::format("{} of {} classes of warps are simulated, and stand for the "
-                         "others, which execute about as many instructions; warps of "
-                         "these {} execute {:.1f} % of the instructions",
-                         taken, extracted.classes.size(), taken, 100 * extracted.represented)});
+             fmt::format("{} of {} classes of warps are simulated, and stand for the others, which "
+                         "execute about as many instructions; simulated classes execute {:.1f} % "
+                         "of all",
+                         taken, extracted.classes.size(), 100 * extracted.represented)});
     if (extracted.barriers_changed > 0)
         said.push_back({Note::Kind::code,
                         fmt::format("warps execute different numbers of barriers: the missing "

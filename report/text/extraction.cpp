@@ -47,9 +47,9 @@ std::string classes(const ExtractedKernel& extracted) {
     std::string text = plain_text(table);
     if (taken < extracted.classes.size())
         text += fmt::format(
-            "{} of {} classes of warps are kept, and stand for the others; warps of these {} "
-            "execute {:.1f} % of the instructions\n",
-            taken, extracted.classes.size(), taken, 100 * extracted.represented);
+            "{} of {} classes of warps are kept, and stand for the others; kept classes execute "
+            "{:.1f} % of the instructions\n",
+            taken, extracted.classes.size(), 100 * extracted.represented);
     return text;
 }
 
