@@ -119,7 +119,8 @@ for python in "${pythons[@]}"; do
         --config-settings=cmake.define.OCCUPIPE_OLD_GLIBC="$glibc" \
         --config-settings=cmake.define.OCCUPIPE_OPENCL_LOADER="$loader/libOpenCL.so.1" .
     auditwheel show "$scratch/raw-$version"/occupipe-*.whl >&2
-    auditwheel repair --plat "$tag" --only-plat --wheel-dir "$scratch/wheels-$version" "$scratch/raw-$version"/occupipe-*.whl >&2
+    # Ours, beside what needs it; not one of the system to be packed under another name.
+    auditwheel repair --plat "$tag" --only-plat --exclude libcudart.so.13 --wheel-dir "$scratch/wheels-$version" "$scratch/raw-$version"/occupipe-*.whl >&2
     wheel=$(find "$scratch/wheels-$version" -name 'occupipe-*.whl')
 
     say "installing $(basename "$wheel")"
