@@ -130,6 +130,9 @@ for python in "${pythons[@]}"; do
         die "the command in the wheel does not predict"
     say "from the wheel to a prediction in $((($(date +%s%N) - began) / 1000000)) ms"
     (cd / && "$scratch/venv-$version/bin/python" -c 'import occupipe; assert occupipe.predict("saxpy", "rtx-2070").cycles > 0')
+    (cd / && "$scratch/venv-$version/bin/python" -c 'import ctypes, occupipe, pathlib
+for library in pathlib.Path(occupipe.__file__).parent.rglob("libcudart.so.*"): ctypes.CDLL(str(library))') ||
+        die "a library that stands for the CUDA runtime cannot be loaded"
     mv "$wheel" "$output/"
 done
 say "in $output:"
