@@ -71,7 +71,7 @@ def test_every_file_of_a_format_validates():
             value["benchmarks"] = value["benchmarks"][:: max(1, len(value["benchmarks"]) // 50)]
         assert not faults(kind, value)[:1], name
         counts[kind] += 1
-    for kind in ("profile", "kernel", "launches", "measurements", "workload", "sweep"):
+    for kind in ("profile", "kernel", "launches", "measurements", "workload", "sweep", "program"):
         assert counts[kind] > 0, kind
 
 
