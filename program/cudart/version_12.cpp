@@ -26,12 +26,6 @@ namespace of_13 {
 OF_13(cudaGetDeviceProperties, get_properties, (void* out, int device));
 OF_13(cudaPointerGetAttributes, get_pointer_attributes, (void* out, const void* address));
 OF_13(cudaMemPrefetchAsync, prefetch, (const void*, std::size_t, MemoryLocation, unsigned, void*));
-OF_13(cudaDeviceSynchronize, synchronize, ());
-OF_13(cudaDeviceReset, reset, ());
-OF_13(cudaDeviceGetLimit, get_limit, (std::size_t * value, int limit));
-OF_13(cudaDeviceSetLimit, set_limit, (int limit, std::size_t value));
-OF_13(cudaDeviceGetCacheConfig, get_cache_config, (int* config));
-OF_13(cudaDeviceSetCacheConfig, set_cache_config, (int config));
 }  // namespace of_13
 
 namespace {
@@ -91,17 +85,6 @@ CudaError cudaMemPrefetchAsync(const void* begin, std::size_t size, int device, 
     return of_13::prefetch(begin, size, {.type = 1, .id = device}, 0, stream);
 }
 
-// Older names.
-CudaError cudaThreadSynchronize() { return of_13::synchronize(); }
-CudaError cudaThreadExit() { return of_13::reset(); }
-CudaError cudaThreadGetLimit(std::size_t* value, int limit) {
-    return of_13::get_limit(value, limit);
-}
-CudaError cudaThreadSetLimit(int limit, std::size_t value) {
-    return of_13::set_limit(limit, value);
-}
-CudaError cudaThreadGetCacheConfig(int* config) { return of_13::get_cache_config(config); }
-CudaError cudaThreadSetCacheConfig(int config) { return of_13::set_cache_config(config); }
 // Did something on GPUs without double precision.
 CudaError cudaSetDoubleForDevice(double*) { return CudaError::success; }
 CudaError cudaSetDoubleForHost(double*) { return CudaError::success; }

@@ -341,7 +341,8 @@ std::vector<std::string> exports(const std::string& version) {
             const std::size_t mark = form.find('@');
             if (mark == 0) continue;
             if (mark == std::string::npos || form.substr(mark + 1) == version)
-                all.push_back(name + "_" + form.substr(0, mark));
+                all.push_back(form.front() == '=' ? form.substr(1, mark - 1)
+                                                  : name + "_" + form.substr(0, mark));
         }
     }
     return all;
