@@ -34,9 +34,9 @@ struct ExecutedAndPredicted {
     isa::Execution execution;                  // of all groups, or those of the sample
     std::uint64_t groups = 0;                  // of the launch
     std::vector<PredictedLaunch> predictions;  // one for each profile
-    // Lines of global memory (address / 128) that the launch refers to, and how many each stands
-    // for.
-    std::vector<std::uint64_t> lines;  // ascending
+    // Lines of global memory (address / 128) that the launch refers to, ascending, and how many
+    // each stands for.
+    std::vector<std::uint64_t> lines;
     double lines_each = 1;
 };
 

@@ -245,10 +245,10 @@ void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedR
         else
             history_.passed(one.bytes);
     }
-    if (!execution.printed.empty())
+    if (!execution.printed.empty()) {
         std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
-    if (!execution.printed.empty())
         note("a kernel prints, which takes 20 us and more on a GPU and is not predicted");
+    }
     if (module.allocates() &&
         std::ranges::binary_search(execution.written, memory_.heap().buffer().address))
         note("a kernel allocates memory (malloc), whose time is not predicted");

@@ -64,11 +64,6 @@ bool DeviceHeap::release(std::uint64_t address) {
     return true;
 }
 
-bool is_of_heap(std::string_view function) {
-    return function == "malloc" || function == "free" ||
-           function == "__cuda_syscall_aligned_malloc";
-}
-
 void allocate(Warp& warp, Mask lanes, bool aligned) {
     DeviceHeap& heap = used_heap(warp);
     Lanes* const registers = warp.registers;

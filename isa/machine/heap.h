@@ -7,7 +7,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <string_view>
 
 #include "isa/machine/launch.h"
 
@@ -32,9 +31,6 @@ private:
     std::mutex mutex_;
     std::map<std::uint64_t, std::uint64_t> taken_, free_;  // bytes, by address
 };
-
-// malloc, free and what else uses it.
-bool is_of_heap(std::string_view function);
 
 // As the calling convention has it: size, and what comes back, in R4 and R5; `aligned`: to what, in
 // R6 and R7.

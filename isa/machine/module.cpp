@@ -9,8 +9,8 @@
 
 #include "isa/decode.h"
 #include "isa/functions.h"
-#include "isa/machine/heap.h"
 #include "isa/machine/machine.h"
+#include "isa/machine/semantics.h"
 
 namespace occupipe::isa {
 namespace {
@@ -207,7 +207,12 @@ const std::string* LoadedModule::foreign_function(std::uint64_t address) const {
     return number < state_->foreign.size() ? &state_->foreign[number] : nullptr;
 }
 
-bool LoadedModule::allocates() const { return std::ranges::any_of(state_->foreign, is_of_heap); }
+bool LoadedModule::allocates() const {
+    return std::ranges::any_of(state_->foreign, [](const std::string& name) {
+        const DriverFunction* const function = driver_function(name);
+        return function != nullptr && function->uses_heap;
+    });
+}
 
 std::span<const std::byte> LoadedModule::bank(int number, std::string_view kernel) const {
     if (number == 3) {

@@ -162,7 +162,7 @@ private:
             give_up(step, "not executed yet: " + problem_);
             return step;
         }
-        if (outside_ && is_of_driver(*outside_) && one.opcode == "CALL") {
+        if (outside_ && one.opcode == "CALL" && driver_function(*outside_) != nullptr) {
             step.run = call_of_driver();
             step.may_switch = true;
             return step;

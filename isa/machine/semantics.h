@@ -40,8 +40,15 @@ std::span<const Semantics> matrix_semantics();
 // The row of an opcode ("IMAD"); none where it is not executed.
 const Semantics* semantics_of(std::string_view opcode);
 
-// Functions that the driver brings (printf, assert, malloc), and what calls one at Step::immediate.
-bool is_of_driver(std::string_view function);
+// A function that the driver brings (printf, assert, malloc).
+struct DriverFunction {
+    std::string_view name;
+    void (*call)(Warp& warp, const Step& step, Mask lanes);
+    bool uses_heap = false;
+};
+// None where the name is of no such function.
+const DriverFunction* driver_function(std::string_view name);
+// What calls the one at Step::immediate.
 Handler call_of_driver();
 
 // Whether the processor has AVX2: handlers come in two versions from one text (`handler_of`).

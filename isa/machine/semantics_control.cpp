@@ -54,23 +54,23 @@ struct BranchTogether {
     }
 };
 
-struct DriverFunction {
-    std::string_view name;
-    void (*call)(Warp&, const Step&, Mask);
-};
 constexpr DriverFunction driver_functions[] = {
     {"vprintf", &print},
     {"__assertfail", &fail_assertion},
-    {"malloc", [](Warp& warp, const Step&, Mask lanes) { allocate(warp, lanes, false); }},
+    {"malloc", [](Warp& warp, const Step&, Mask lanes) { allocate(warp, lanes, false); }, true},
     {"__cuda_syscall_aligned_malloc",
-     [](Warp& warp, const Step&, Mask lanes) { allocate(warp, lanes, true); }},
-    {"free", &release},
+     [](Warp& warp, const Step&, Mask lanes) { allocate(warp, lanes, true); }, true},
+    {"free", &release, true},
 };
+
+}  // namespace
 
 const DriverFunction* driver_function(std::string_view name) {
     const auto* const found = std::ranges::find(driver_functions, name, &DriverFunction::name);
     return found == std::end(driver_functions) ? nullptr : found;
 }
+
+namespace {
 
 // To an address that each lane has for itself.
 struct IndirectBranch {
@@ -500,8 +500,6 @@ constexpr Semantics rows[] = {
 }  // namespace
 
 std::span<const Semantics> control_semantics() { return rows; }
-
-bool is_of_driver(std::string_view function) { return driver_function(function) != nullptr; }
 
 Handler call_of_driver() { return handler_of<IndirectBranch>(); }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "core/files/json_reader.h"
@@ -88,15 +87,12 @@ void join_renamed(std::vector<std::pair<const Kernel*, const Kernel*>>& pairs) {
         if (pairs[i].second == nullptr) gone[short_name(pairs[i].first->symbol)].push_back(i);
         if (pairs[i].first == nullptr) fresh[short_name(pairs[i].second->symbol)].push_back(i);
     }
-    std::set<std::size_t> joined;
     for (const auto& [name, places] : gone) {
         const auto found = fresh.find(name);
         if (places.size() != 1 || found == fresh.end() || found->second.size() != 1) continue;
-        pairs[places.front()].second = pairs[found->second.front()].second;
-        joined.insert(found->second.front());
+        std::swap(pairs[places.front()].second, pairs[found->second.front()].second);
     }
-    for (auto i = joined.rbegin(); i != joined.rend(); ++i)
-        pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(*i));
+    std::erase_if(pairs, [](const auto& one) { return !one.first && !one.second; });
 }
 
 std::string table_of(const EarlierRun& before, std::size_t at_before, const EarlierRun& after,
