@@ -144,7 +144,7 @@ double instructions_per_warp(const KernelIn& in) {
 }
 
 Notes assumptions_of(const KernelIn& in) {
-    Notes said;
+    Notes said = not_priced(in.execution);
     const auto& limit = in.occupancy.limits.front();
     said.push_back(
         {Note::Kind::occupancy,
@@ -331,6 +331,18 @@ std::string to_text(const GroupsSeen& seen) {
                             : "the standard error of the instructions per warp is not known, since "
                               "they execute equally many or are too few",
         100 * seen.unseen_share, 100 * confidence);
+}
+
+Notes not_priced(const isa::Execution& execution) {
+    Notes said;
+    if (!execution.printed.empty())
+        said.push_back(
+            {Note::Kind::not_priced,
+             "a kernel prints, which takes 20 us and more on a GPU and is not predicted"});
+    if (execution.allocates)
+        said.push_back({Note::Kind::not_priced,
+                        "a kernel allocates memory (malloc), whose time is not predicted"});
+    return said;
 }
 
 void set_sample(const std::string& text, KernelsInOptions& options) {

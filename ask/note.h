@@ -36,6 +36,7 @@ struct Note {
         weak,            // values that measurements did not determine
         without_effect,  // a change that this kernel does not depend on
         too_short,       // for the longest warp
+        not_priced,      // the kernel does what no model has a price for
         // Of the model.
         model,
         unused,
@@ -59,6 +60,7 @@ constexpr int rank(Note::Kind kind) {
     using Kind = Note::Kind;
     switch (kind) {
         case Kind::too_short:
+        case Kind::not_priced:
         case Kind::classes:
         case Kind::weak:
         case Kind::without_effect:

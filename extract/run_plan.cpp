@@ -76,6 +76,7 @@ void add(isa::Execution& sum, const isa::Execution& one) {
     sum.read = isa::united(sum.read, one.read);
     sum.written = isa::united(sum.written, one.written);
     sum.printed += one.printed;
+    sum.allocates = sum.allocates || one.allocates;
     sum.in_order = sum.in_order || one.in_order;
 }
 

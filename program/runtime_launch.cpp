@@ -11,11 +11,11 @@
 #include <tuple>
 #include <utility>
 
+#include "ask/kernels_in.h"
 #include "core/error.h"
 #include "core/launch_plan.h"
 #include "extract/launch_check.h"
 #include "extract/signature.h"
-#include "isa/machine/heap.h"
 #include "program/host_clock.h"
 #include "program/launch_findings.h"
 #include "program/predict_launch.h"
@@ -235,8 +235,7 @@ void Runtime::note_unpriced(const std::vector<TouchedRange>& ranges) {
 }
 
 // What the launch leaves behind: in caches, on stdout, and what it did that has no price.
-void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched,
-                     const isa::LoadedModule& module) {
+void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched) {
     for (const TouchedRange& one : touched) {
         if (one.kind != MemoryKind::device) continue;
         // Which part it is of one that is far larger is not known: that stays where it was.
@@ -245,13 +244,8 @@ void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedR
         else
             history_.passed(one.bytes);
     }
-    if (!execution.printed.empty()) {
-        std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
-        note("a kernel prints, which takes 20 us and more on a GPU and is not predicted");
-    }
-    if (module.allocates() &&
-        std::ranges::binary_search(execution.written, memory_.heap().buffer().address))
-        note("a kernel allocates memory (malloc), whose time is not predicted");
+    std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
+    for (const analysis::Note& one : analysis::not_priced(execution)) note(one.sentence);
 }
 
 void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
@@ -351,7 +345,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     // The host changes a managed variable without a call.
     if (is_executed)
         effects_.executed(std::move(same), execution, memory_, function.module->managed.empty());
-    follow(execution, touched, *launch.module);
+    follow(execution, touched);
     // What has no prediction takes what it took here, so that the program's clock goes on.
     const double taken = seconds.value_or(seconds_since(began));
     const double start = advance(to, taken);

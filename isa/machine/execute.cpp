@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "isa/machine/heap.h"
 #include "isa/machine/launch.h"
 #include "isa/machine/print.h"
 #include "isa/machine/spin.h"
@@ -411,6 +412,9 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     // Instructions have constants as operands, too.
     if (const std::uint64_t bank_3 = module.bank_3_address(); bank_3 != 0)
         result.read = united(result.read, {bank_3});
+    result.allocates =
+        module.allocates() &&
+        std::ranges::binary_search(result.written, module.memory().heap().buffer().address);
     for (const auto& [group, text] : shared.printed) result.printed += text;
     if (result.printed.size() >= most_printed_bytes) {
         result.printed.resize(most_printed_bytes);

@@ -146,7 +146,9 @@ private:
                 "<td style=\"white-space:nowrap\">{}</td><td style=\"white-space:nowrap\">{}</td>",
                 html_escaped(text.reason), what_for) +
             number_cell(text.awaited);
-        if (memory_) cells_text += fmt::format("<td>{}</td>", html_escaped(text.memory));
+        if (memory_)
+            cells_text +=
+                fmt::format("<td style=\"min-width:14em\">{}</td>", html_escaped(text.memory));
         return cells_text;
     }
 

@@ -28,18 +28,24 @@ std::string few_digits(double number) {
     return number >= 100 ? grouped_number(number) : fmt::format("{:.3g}", number);
 }
 
+// "1 pass", "1.6 passes"
+std::string counted(double number, std::string_view one, std::string_view many) {
+    const std::string digits = fmt::format("{:.3g}", number);
+    return fmt::format("{} {}", digits, digits == "1" ? one : many);
+}
+
 std::string memory_text(const std::optional<MemorySums>& memory) {
     std::vector<std::string> parts;
     if (!memory) return {};
     if (memory->global > 0)
-        parts.push_back(fmt::format("{:.3g} sectors", memory->sectors / memory->global));
+        parts.push_back(counted(memory->sectors / memory->global, "sector", "sectors"));
     for (std::size_t cache = 0; !memory->found.empty() && cache < analysis::device_memory();
          ++cache)
         if (memory->found[cache] > 0)
             parts.push_back(fmt::format("{:.0f} % {}", 100 * memory->found[cache] / memory->read,
                                         analysis::heading(cache)));
     if (memory->shared > 0)
-        parts.push_back(fmt::format("{:.3g} passes", memory->passes / memory->shared));
+        parts.push_back(counted(memory->passes / memory->shared, "pass", "passes"));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -135,6 +135,17 @@ TEST_F(Execute, KernelsAllocate) {
     }
 }
 
+TEST_F(Execute, PredictionsTellWhatHasNoPrice) {
+    for (const auto& [kernel, does] :
+         {std::pair{"allocates", "a kernel allocates memory"}, {"prints", "a kernel prints"}}) {
+        const ProgramRun run =
+            run_program({"predict", faults, "--kernel", kernel, "--profile", "h100", "--grid", "1",
+                         "--block", "16", "--args", "y=i32[32] i32:7"});
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_THAT(run.out, HasSubstr(does));
+    }
+}
+
 // The second launch goes beyond its buffer: the first one's counts stay, with what is missing.
 TEST_F(Execute, TellsWhatWasExecutedBeforeAnError) {
     const std::string file = saxpy_file(
