@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Launches: what a GPU would refuse, what an error becomes, and what they are told to have taken.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -126,21 +127,34 @@ const Runtime::KnownLaunch* Runtime::KnownShape::of_arguments(double cached,
 
 void Runtime::check(const Function& function, const isa::Kernel& kernel,
                     const CallConfiguration& configuration, bool cooperative) const {
-    const std::uint64_t threads =
-        std::uint64_t{configuration.block[0]} * configuration.block[1] * configuration.block[2];
-    if (!within(configuration.grid, most_grid) || !within(configuration.block, most_block) ||
-        threads > most_group_threads)
-        throw CudaFailure(CudaError::invalid_configuration);
+    const auto refuse = [&](CudaError error, const std::string& why) {
+        throw CudaFailure(error, fmt::format("{}: kernel '{}' is not launched: {}",
+                                             find_error(static_cast<int>(error))->name,
+                                             extract::readable_name(kernel.name), why));
+    };
+    const auto& grid = configuration.grid;
+    const auto& block = configuration.block;
+    const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+    if (!within(grid, most_grid) || !within(block, most_block) || threads > most_group_threads)
+        refuse(CudaError::invalid_configuration,
+               fmt::format("({}) groups of ({}) threads; CUDA takes 1 to ({}) groups of 1 to ({}) "
+                           "threads, {} in all",
+                           fmt::join(grid, ","), fmt::join(block, ","), fmt::join(most_grid, ","),
+                           fmt::join(most_block, ","), most_group_threads));
     if (kernel.most_threads && threads > *kernel.most_threads)
-        throw CudaFailure(
-            CudaError::invalid_value,
-            fmt::format("kernel '{}' has __launch_bounds__ of {} threads a group, not {}",
-                        extract::readable_name(kernel.name), *kernel.most_threads, threads));
+        refuse(CudaError::invalid_value,
+               fmt::format("it has __launch_bounds__ of {} threads a group, not {}",
+                           *kernel.most_threads, threads));
     const std::int64_t own =
         isa::own_shared_bytes(kernel, *function.module->code->file.cubin.architecture);
     const auto shared = static_cast<std::int64_t>(configuration.shared_bytes);
-    if (shared > std::max<std::int64_t>(function.most_dynamic_shared_bytes, 48 * 1024 - own))
-        throw CudaFailure(CudaError::invalid_value);
+    const std::int64_t most_shared =
+        std::max<std::int64_t>(function.most_dynamic_shared_bytes, 48 * 1024 - own);
+    if (shared > most_shared)
+        refuse(CudaError::invalid_value,
+               fmt::format("{} bytes of dynamic shared memory; {} are allowed, more by "
+                           "cudaFuncAttributeMaxDynamicSharedMemorySize",
+                           shared, most_shared));
     Occupancy resident;
     try {
         resident = occupancy(facts_.limits, {.group_threads = static_cast<int>(threads),
@@ -148,13 +162,14 @@ void Runtime::check(const Function& function, const isa::Kernel& kernel,
                                              .shared_bytes = own + shared,
                                              .barriers = kernel.barriers.value_or(0)});
     } catch (const InputError& error) {
-        throw CudaFailure(CudaError::launch_out_of_resources, error.what());
+        refuse(CudaError::launch_out_of_resources, error.what());
     }
-    const std::uint64_t groups =
-        std::uint64_t{configuration.grid[0]} * configuration.grid[1] * configuration.grid[2];
+    const std::uint64_t groups = std::uint64_t{grid[0]} * grid[1] * grid[2];
     const auto most =
         static_cast<std::uint64_t>(resident.groups) * static_cast<std::uint64_t>(facts_.cores);
-    if (cooperative && groups > most) throw CudaFailure(CudaError::cooperative_launch_too_large);
+    if (cooperative && groups > most)
+        refuse(CudaError::cooperative_launch_too_large,
+               fmt::format("{} groups together, of which {} fit at once", groups, most));
 }
 
 void Runtime::launch(Function& function, const CallConfiguration& configuration, void** arguments,
