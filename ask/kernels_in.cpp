@@ -28,6 +28,19 @@ namespace {
 constexpr double most_change = 0.05;  // of the instructions of a warp, without a warning
 constexpr double confidence = 0.95;
 
+// SR_CLOCK, SR_CLOCKLO, SR_CLOCKHI.
+bool reads_clock(const isa::Execution& execution) {
+    constexpr std::int64_t clocks[] = {1, 80, 81};
+    for (std::size_t i = 0; i < execution.counts.size(); ++i) {
+        if (execution.counts[i].warps == 0) continue;
+        for (const isa::Operand& one : (*execution.code)[i].operands)
+            if (one.kind == isa::Operand::Kind::special &&
+                std::ranges::count(clocks, one.value) > 0)
+                return true;
+    }
+    return false;
+}
+
 void find_launches(const std::vector<PlanStep>& steps, const isa::Kernel* kernel,
                    const isa::Cubin& cubin, std::vector<const KernelLaunch*>& found) {
     for (const PlanStep& step : steps) {
@@ -339,6 +352,10 @@ Notes not_priced(const isa::Execution& execution) {
         said.push_back(
             {Note::Kind::not_priced,
              "a kernel prints, which takes 20 us and more on a GPU and is not predicted"});
+    if (reads_clock(execution))
+        said.push_back(
+            {Note::Kind::not_priced,
+             "a kernel reads clock(), which counts its group's instructions here, not cycles"});
     if (execution.allocates)
         said.push_back({Note::Kind::not_priced,
                         "a kernel allocates memory (malloc), whose time is not predicted"});

@@ -140,7 +140,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
                                const KernelsInOptions& options);
 KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options);
 
-// What was executed and has no price: malloc and printf of kernels.
+// What was executed and has no price: malloc, printf and clock() of kernels.
 Notes not_priced(const isa::Execution& execution);
 
 // "auto", "all" or a number, as `--sample` takes it. Throws InputError.

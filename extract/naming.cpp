@@ -129,6 +129,10 @@ constexpr MachineName table[] = {
     {"LDSM", "4", "ldmatrix.x4"},
     {"LDSM", "2", "ldmatrix.x2"},
     {"LDSM", "", "ldmatrix.x1"},
+    {"STSM", "MT88 4", "stmatrix.x4.trans"},
+    {"STSM", "4", "stmatrix.x4"},
+    {"STSM", "2", "stmatrix.x2"},
+    {"STSM", "", "stmatrix.x1"},
     // memory
     {"LDG", "128", "ld.global.v4.f32 ld.global.v2.u64 ld.global.l2.v4.f32"},
     {"LDG", "64", "ld.global.u64 ld.global.v2.f32 ld.global.l2.u64"},
@@ -201,6 +205,7 @@ constexpr MachineName table[] = {
     {"ERRBAR", "", issue_slot},
     {"CGAERRBAR", "", issue_slot},
     {"MEMBAR", "", issue_slot},
+    {"FENCE", "", issue_slot},
     {"CCTL", "", issue_slot},
     {"NANOSLEEP", "", issue_slot},
     {"ENDCOLLECTIVE", "", issue_slot},

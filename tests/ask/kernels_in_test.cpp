@@ -62,7 +62,6 @@ const std::set<std::string> not_in_catalogue = {
     "machine.vabsdiff",
     "machine.vabsdiff4",
     "st.local.u32",
-    "machine.fence",
     "machine.syncs",
     "cvt.rni.f16.f16",
     "cvt.rn.satfinite.e4m3x2.f32",
