@@ -33,6 +33,21 @@ constexpr TimeUnit units[] = {{"s", 1},
                               {"ns", 1e-9},
                               {"nanoseconds", 1e-9}};
 
+// Upper case or lower; nullptr: none has this name.
+const TimeUnit* find_unit(std::string name) {
+    for (char& c : name)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    const auto* const known = std::ranges::find(units, name, &TimeUnit::name);
+    return known == std::end(units) ? nullptr : known;
+}
+
+// Kernel Tuner closes the brackets of its cache at the end of a run that comes to one.
+std::string closed(std::string text) {
+    const std::size_t last = text.find_last_not_of(" \t\r\n");
+    if (last == text.npos || text[last] != ',') return text;
+    return text.substr(0, last) + "}}";
+}
+
 class Reader {
 public:
     explicit Reader(const Document& document) : document_(document) {
@@ -57,12 +72,8 @@ public:
 
 private:
     double unit(const DocumentNode* node, std::string_view usual) const {
-        std::string name(usual);
-        if (node) name = document_.text(*node);
-        for (char& c : name)
-            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-        const auto* const known = std::ranges::find(units, name, &TimeUnit::name);
-        if (known == std::end(units))
+        const TimeUnit* const known = find_unit(node ? document_.text(*node) : std::string(usual));
+        if (known == nullptr)
             document_.fail(node ? *node : document_.root(),
                            "must be one of s, ms, us, ns, seconds, milliseconds, microseconds, "
                            "nanoseconds");
@@ -118,12 +129,27 @@ private:
         }
     }
 
+    // Of the first time among the results' measurements; nullptr: none says it.
+    static const DocumentNode* unit_of_measurements(const DocumentNode& results) {
+        for (const DocumentNode& result : results.children) {
+            const DocumentNode* const all = Document::find(result, "measurements");
+            if (!all) continue;
+            for (const DocumentNode& one : all->children) {
+                const DocumentNode* const node = Document::find(one, "unit");
+                if (node && find_unit(node->text) != nullptr) return node;
+            }
+        }
+        return nullptr;
+    }
+
     // {"metadata": {"timeunit"}, "results": [{"configuration": {…}, "times": {"runtimes": […]},
-    // "invalidity": "correct"}]}
+    // "measurements": [{"unit"}], "invalidity": "correct"}]}
     void t4(const DocumentNode& root, const DocumentNode& results) {
         found_.format = "T4";
         const DocumentNode* const metadata = Document::find(root, "metadata");
-        const double scale = unit(metadata ? Document::find(*metadata, "timeunit") : nullptr, "ms");
+        const DocumentNode* stated = metadata ? Document::find(*metadata, "timeunit") : nullptr;
+        if (!stated) stated = unit_of_measurements(results);
+        const double scale = unit(stated, "ms");
         for (const DocumentNode& result : document_.items(results)) {
             MeasuredRun run;
             for (const DocumentNode& one :
@@ -254,7 +280,7 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
 
 MeasuredRuns parse_measured_runs(const std::string& text, const std::string& file) {
     if (!looks_like_json(text)) return of_table(text, file);
-    const Document document = parse_json(text, file);
+    const Document document = parse_json(closed(text), file, DuplicateKeys::last_counts);
     return Reader(document).run();
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -65,8 +66,8 @@ private:
 
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
-    TreeBuilder(std::string_view text, const std::string& file_name)
-        : cursor_(text), file_name_(file_name) {}
+    TreeBuilder(std::string_view text, const std::string& file_name, DuplicateKeys duplicates)
+        : cursor_(text), file_name_(file_name), duplicates_(duplicates) {}
     DocumentNode take() { return std::move(root_); }
 
     bool null() override {
@@ -98,7 +99,9 @@ public:
         map.key = value;
         map.key_where = cursor_.where();
         if (!map.keys.insert(value).second) {
-            throw InputError(file_name_, map.key_where, path(), "duplicate key");
+            if (duplicates_ == DuplicateKeys::refused)
+                throw InputError(file_name_, map.key_where, path(), "duplicate key");
+            map.has_duplicates = true;
         }
         cursor_.skip_string();
         return true;
@@ -121,7 +124,22 @@ private:
         std::string key;  // of the entry that is being read
         SourcePosition key_where;
         std::set<std::string> keys;
+        bool has_duplicates = false;
     };
+
+    // In the place of the first, as Python's dictionaries do.
+    static void keep_last(std::vector<DocumentNode>& children) {
+        std::map<std::string, std::size_t> places;
+        std::vector<DocumentNode> kept;
+        for (DocumentNode& one : children) {
+            const auto [place, fresh] = places.try_emplace(one.key, kept.size());
+            if (fresh)
+                kept.push_back(std::move(one));
+            else
+                kept[place->second] = std::move(one);
+        }
+        children = std::move(kept);
+    }
 
     std::string path() const {
         std::string path;
@@ -172,12 +190,13 @@ private:
                              fmt::format("nested more than {} levels deep", depth_limit));
         }
         cursor_.step();
-        open_.push_back({std::move(node), {}, {}, {}});
+        open_.push_back({std::move(node), {}, {}, {}, false});
         return true;
     }
 
     bool close() {
         DocumentNode node = std::move(open_.back().node);
+        if (open_.back().has_duplicates) keep_last(node.children);
         open_.pop_back();
         place(std::move(node));
         return true;
@@ -185,6 +204,7 @@ private:
 
     Cursor cursor_;
     const std::string& file_name_;
+    DuplicateKeys duplicates_;
     DocumentNode root_;
     std::vector<Open> open_;
 };
@@ -196,9 +216,10 @@ bool looks_like_json(std::string_view text) {
     return first != text.npos && (text[first] == '{' || text[first] == '[');
 }
 
-Document parse_json(const std::string& text, const std::string& file_name) {
+Document parse_json(const std::string& text, const std::string& file_name,
+                    DuplicateKeys duplicates) {
     require_text(text, file_name);
-    TreeBuilder builder(text, file_name);
+    TreeBuilder builder(text, file_name, duplicates);
     nlohmann::json::sax_parse(text, &builder);
     return {file_name, builder.take()};
 }

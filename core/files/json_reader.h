@@ -11,8 +11,13 @@ namespace occupipe {
 // Whether the first character behind a byte order mark and blanks is '{' or '['.
 bool looks_like_json(std::string_view text);
 
-// Reads one JSON value. Refuses duplicate keys and numbers that JSON does not have
-// (NaN, Infinity).
-Document parse_json(const std::string& text, const std::string& file_name);
+enum class DuplicateKeys : bool {
+    refused,
+    last_counts,  // as in Python
+};
+
+// Reads one JSON value. Refuses numbers that JSON does not have (NaN, Infinity).
+Document parse_json(const std::string& text, const std::string& file_name,
+                    DuplicateKeys duplicates = DuplicateKeys::refused);
 
 }  // namespace occupipe

@@ -298,6 +298,22 @@ TEST(MeasuredRuns, EveryFormatGivesTheSameTimes) {
         "cache.json");
     check(cache, "Kernel Tuner");
     EXPECT_EQ(cache.device, "NVIDIA A100");
+    // Of a run that did not come to its end, and tried a configuration again.
+    check(parse_measured_runs(R"({"tune_params_keys": ["bx"], "cache": {
+            "32": {"bx": 32, "time": 7}, "64": {"bx": 64, "time": "failed"},
+            "32": {"bx": 32, "time": 2},
+)",
+                              "open"),
+          "Kernel Tuner");
+    // As KTT's converter writes it: no metadata, microseconds.
+    check(parse_measured_runs(
+              R"({"results": [
+                  {"configuration": {"bx": 32}, "times": {"runtimes": [2000]},
+                   "measurements": [{"name": "TotalDuration", "value": 2000,
+                                     "unit": "Microseconds"}]},
+                  {"configuration": {"bx": 64}, "times": {}, "invalidity": "runtime"}]})",
+              "converted.json"),
+          "T4");
     // As Kernel Tuner wrote failures once.
     EXPECT_EQ(parse_measured_runs(
                   R"({"tune_params_keys": ["bx"], "cache": {"1": {"bx": 1, "time": 1e20}}})", "old")
