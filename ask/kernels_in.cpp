@@ -177,6 +177,11 @@ Notes assumptions_of(const KernelIn& in) {
                          "execute about as many instructions; simulated classes execute {:.1f} % "
                          "of all",
                          taken, extracted.classes.size(), 100 * extracted.represented)});
+    if (extracted.windows_each > 1)
+        said.push_back({Note::Kind::sample,
+                        fmt::format("warps execute too many different instructions in a row: one "
+                                    "in {} windows of 1024 is simulated, and stands for the others",
+                                    extracted.windows_each)});
     if (extracted.barriers_changed > 0)
         said.push_back({Note::Kind::code,
                         fmt::format("warps execute different numbers of barriers: the missing "

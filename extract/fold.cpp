@@ -2,6 +2,7 @@
 #include "extract/fold.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -228,6 +229,87 @@ std::int64_t unfolded_size(std::span<const FoldedItem> items) {
             ++size;
     }
     return size;
+}
+
+namespace {
+
+// Loops counted once.
+std::size_t written_size(std::span<const FoldedItem> items) {
+    std::size_t size = 0;
+    for (const FoldedItem& item : items) {
+        const auto* const loop = std::get_if<FoldedLoop>(&item);
+        size += loop ? written_size(loop->body) : 1;
+    }
+    return size;
+}
+
+class Thinner {
+public:
+    Thinner(std::size_t every, const std::function<bool(std::uint32_t)>& stays)
+        : every_(every), stays_(stays) {}
+
+    std::vector<FoldedItem> run(std::vector<FoldedItem> items) const {
+        std::vector<FoldedItem> result;
+        std::vector<std::vector<FoldedItem>> windows(1);
+        std::size_t size = 0;  // of the last one
+        const auto end_windows = [&] {
+            keep(windows, result);
+            windows.assign(1, {});
+            size = 0;
+        };
+        for (FoldedItem& item : items) {
+            auto* const loop = std::get_if<FoldedLoop>(&item);
+            const std::size_t own = loop ? written_size(loop->body) : 1;
+            if (own >= window || holds(item)) {
+                end_windows();
+                if (own >= window) loop->body = run(std::move(loop->body));
+                result.push_back(std::move(item));
+                continue;
+            }
+            windows.back().push_back(std::move(item));
+            size += own;
+            if (size < window) continue;
+            windows.emplace_back();
+            size = 0;
+        }
+        end_windows();
+        return result;
+    }
+
+private:
+    static constexpr std::size_t window = 1024;
+
+    bool holds(const FoldedItem& item) const {
+        const auto* const loop = std::get_if<FoldedLoop>(&item);
+        if (!loop) return stays_(std::get<std::uint32_t>(item));
+        return std::ranges::any_of(loop->body, [&](const FoldedItem& one) { return holds(one); });
+    }
+
+    // What begins and what ends is like nothing else: the first window stands for itself, and so
+    // does the last one, which is less than a whole window.
+    void keep(std::vector<std::vector<FoldedItem>>& windows,
+              std::vector<FoldedItem>& result) const {
+        const std::size_t whole = windows.size() - 1;
+        for (std::size_t i = 0, count = 1; i < whole; i += count) {
+            if (i > 0) count = std::min(every_, whole - i);
+            result.emplace_back(
+                FoldedLoop{static_cast<std::int64_t>(count), std::move(windows[i + count / 2])});
+        }
+        std::ranges::move(windows.back(), std::back_inserter(result));
+    }
+
+    std::size_t every_;
+    const std::function<bool(std::uint32_t)>& stays_;
+};
+
+}  // namespace
+
+Thinned thinned(std::vector<FoldedItem> items, std::size_t most,
+                const std::function<bool(std::uint32_t)>& stays) {
+    const std::size_t size = written_size(items);
+    if (size <= most) return {std::move(items), 1};
+    const std::size_t every = (size + most - 1) / most;
+    return {Thinner(every, stays).run(std::move(items)), static_cast<std::int64_t>(every)};
 }
 
 }  // namespace occupipe::extract

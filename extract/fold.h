@@ -85,4 +85,16 @@ void unfold(std::span<const FoldedItem> items, const std::function<void(std::uin
 // Instructions executed, loops replicated.
 std::int64_t unfolded_size(std::span<const FoldedItem> items);
 
+struct Thinned {
+    std::vector<FoldedItem> items;
+    std::int64_t every = 1;  // 1: all of the stream
+};
+
+// A stream whose rounds are all unlike is as long as what was executed. Of one that has more than
+// `most` instructions, loops counted once, one window of 1024 in `every` is kept, and is a loop for
+// the windows around it. The first window, what `stays` (barriers), and what lies between two of
+// these in less than a window stay as they are.
+Thinned thinned(std::vector<FoldedItem> items, std::size_t most,
+                const std::function<bool(std::uint32_t)>& stays);
+
 }  // namespace occupipe::extract

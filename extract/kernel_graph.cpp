@@ -166,6 +166,10 @@ private:
 
 constexpr std::string_view read_at_once = "fma.f32.same";
 
+// Instructions of a kernel, all classes together and loops counted once, that models take in a
+// second and less than half a GB.
+constexpr std::size_t most_written = std::size_t{1} << 17;
+
 std::vector<std::string> possible_names(const isa::Instruction& instruction) {
     std::vector<std::string> names = profile_names(instruction);
     if (changes_path(instruction)) names.emplace_back(taken_branch);
@@ -414,18 +418,20 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     std::vector<std::int32_t> program_of(stands.size(), -1);
     std::vector<StreamInstruction> instructions = streams.instructions;
     double own = 0;
+    const auto taken = static_cast<std::size_t>(
+        std::ranges::count_if(stand_for, [](double one) { return one > 0; }));
     CodeReuse code_reuse(streams.instructions, machine_code);
     for (std::size_t i = 0; i < streams.classes.size(); ++i) {
         const WarpClass& one = streams.classes[i];
         const double share = stand_for[i] / warps;
-        const bool taken = share > 0;
+        const bool is_taken = share > 0;
         result.classes.push_back({.share = one.weight / warps,
                                   .stands_for = share,
                                   .instructions = one.instructions,
                                   .first_group = one.first_group,
                                   .first_warp = one.first_warp,
-                                  .taken = taken});
-        if (!taken) continue;
+                                  .taken = is_taken});
+        if (!is_taken) continue;
         program_of[i] = static_cast<std::int32_t>(result.kernel.warps.size());
         code_reuse.add(one.stream, share);
         ExtractedClass& found = result.classes.back();
@@ -438,10 +444,14 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
             executed;
         own += std::min(one.weight, stand_for[i]) * static_cast<double>(one.instructions);
         result.kernel_instructions += share * static_cast<double>(one.instructions);
-        const std::vector<FoldedItem> stream =
+        const std::vector<FoldedItem> marked =
             found.barriers_left_out > 0
                 ? with_marked_barriers(one.stream, usual, size, instructions, facts)
                 : one.stream;
+        const auto [stream, every] =
+            thinned(marked, most_written / taken,
+                    [&](std::uint32_t number) { return facts[instructions[number].code].barrier; });
+        result.windows_each = std::max(result.windows_each, every);
         count_names(stream, share, instructions, code, ops, result.names);
         Writer writer(machine, code, ops);
         std::vector<KernelItem> items = writer.run(dependence_graph(stream, instructions, facts));

@@ -49,6 +49,8 @@ struct ExtractedKernel {
     double kernel_instructions = 0;  // per warp of the kernel, by its shares
     // Barriers that are added or left out, per warp-instruction of the launch.
     double barriers_changed = 0;
+    // Of the longest class: one window of instructions in so many is in the kernel (thinned()).
+    std::int64_t windows_each = 1;
     // Machine instructions behind each name of the kernel: "FFMA", "LDG.E.128", and how often one
     // warp of the mean executes it.
     std::map<std::string, std::map<std::string, double>> names;

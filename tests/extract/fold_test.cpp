@@ -81,5 +81,41 @@ TEST(Fold, StaysSmallWhileItReads) {
     EXPECT_LT(most, 200U);
 }
 
+// Instructions are their places in the stream, in which no two are alike.
+TEST(Thinned, KeepsTheCountTheBeginningAndWhatStays) {
+    constexpr std::uint32_t count = 300'000, most = 20'000, bars = 3, first_window = 1024;
+    std::vector<FoldedItem> stream;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        stream.emplace_back(i);
+        if (i % (count / bars) == 5000)
+            stream.emplace_back(FoldedLoop{.count = 2, .body = {count + i, count + i + 1}});
+    }
+    const auto stays = [](std::uint32_t one) { return one >= count && one % 2 == 0; };
+    const Thinned made = thinned(stream, most, stays);
+    EXPECT_EQ(made.every, 16);
+    EXPECT_EQ(unfolded_size(made.items), unfolded_size(stream));
+    std::vector<std::uint32_t> kept, back;
+    std::int64_t kept_count = 0, loops = 0;
+    for (const FoldedItem& item : made.items) {
+        const auto* const loop = std::get_if<FoldedLoop>(&item);
+        kept_count += loop ? unfolded_size(loop->body) : 1;
+        loops += loop && loop->count == made.every ? 1 : 0;
+    }
+    EXPECT_LT(kept_count, 2 * most);
+    EXPECT_GT(loops, 10);
+    std::int64_t stayed = 0;
+    unfold(made.items, [&](std::uint32_t one) {
+        back.push_back(one);
+        stayed += stays(one) ? 1 : 0;
+    });
+    EXPECT_EQ(stayed, 2 * bars);
+    for (std::uint32_t i = 0; i < first_window; ++i) ASSERT_EQ(back[i], i);
+    EXPECT_EQ(back.back(), count - 1);
+    // Short ones are as they were, whatever their loops count.
+    const std::vector<FoldedItem> loop{FoldedLoop{.count = count, .body = {1U, 2U}}};
+    EXPECT_EQ(thinned(loop, 2, stays).every, 1);
+    EXPECT_EQ(thinned(loop, 2, stays).items, loop);
+}
+
 }  // namespace
 }  // namespace occupipe::extract
