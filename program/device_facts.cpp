@@ -10,6 +10,7 @@
 #include "ask/memory_view.h"
 #include "core/architectures.h"
 #include "core/error.h"
+#include "published/shelf.h"
 
 namespace occupipe::program {
 namespace {
@@ -123,6 +124,8 @@ DeviceFacts device_facts(const GpuProfile& profile) {
     facts.l2_bytes = second_level_bytes(profile);
     if (profile.match.slow_bytes_per_second)
         facts.dram_bytes_per_second = profile.match.slow_bytes_per_second->value;
+    const analysis::ShelfCard* const card = analysis::shelf_card_of(profile.device);
+    facts.dram_peak = card ? card->dram_bytes_per_second : facts.dram_bytes_per_second;
     const Link link = link_of(facts.architecture);
     facts.link = link.name;
     facts.link_bytes_per_second = link.bytes_per_second;

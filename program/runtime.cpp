@@ -396,15 +396,18 @@ std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& l
     return ranges;
 }
 
-double Runtime::cached_share(const std::vector<TouchedRange>& ranges) const {
-    double all = 0, cached = 0;
+std::vector<double> Runtime::cached_shares(const std::vector<TouchedRange>& ranges) const {
+    double all = 0;
+    std::vector<double> cached;
     for (const TouchedRange& one : ranges) {
         const auto bytes = static_cast<double>(one.bytes);
         const std::optional<std::uint64_t> since = history_.since(one.begin);
+        const bool held = since && static_cast<double>(*since) <= facts_.l2_bytes.value_or(0);
+        cached.push_back(held ? bytes : 0);
         all += bytes;
-        if (since && static_cast<double>(*since) <= facts_.l2_bytes.value_or(0)) cached += bytes;
     }
-    return all == 0 ? 0 : cached / all;
+    for (double& one : cached) one = all == 0 ? 0 : one / all;
+    return cached;
 }
 
 std::vector<TouchedRange> Runtime::ranges_with(const KnownShape& known,

@@ -184,7 +184,8 @@ private:
                const CallConfiguration& configuration, bool cooperative) const;
     void execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
                  std::span<const std::byte> parameters, Stream& stream);
-    void follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched);
+    void follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched,
+                int architecture);
     std::string text_of(const isa::ExecutionError& error, const isa::Kernel& kernel) const;
     void fail(CudaError error, const std::string& text);
     [[noreturn]] void stop();
@@ -202,7 +203,7 @@ private:
     std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines,
                                         double lines_each) const;
     struct KnownShape;
-    double cached_share(const std::vector<TouchedRange>& ranges) const;
+    std::vector<double> cached_shares(const std::vector<TouchedRange>& ranges) const;
     // What a launch of the shape refers to that has these parameters, if it does as the one that
     // was predicted last with what its own point to.
     std::vector<TouchedRange> ranges_with(const KnownShape& known,
@@ -248,7 +249,8 @@ private:
         std::size_t number = 0;  // in the journal
         std::uint64_t warp_instructions = 0;
         std::optional<double> seconds;  // on the first profile; absent: there is no prediction
-        double cached = 0;      // share of what it refers to that L2 may have held when it began
+        // Shares of what it refers to that L2 may have held when it began, by range.
+        std::vector<double> cached;
         std::string arguments;  // without addresses
     };
     struct KnownShape {
@@ -258,11 +260,13 @@ private:
         std::vector<TouchedRange> touched;
         std::vector<std::byte> parameters;
         // The launch whose work is the nearest; of those alike, whose arguments and caches were.
-        const KnownLaunch& nearest(std::uint64_t warp_instructions, double cached,
+        const KnownLaunch& nearest(std::uint64_t warp_instructions,
+                                   const std::vector<double>& cached,
                                    const std::string& arguments) const;
-        bool knows(double cached, const std::string& arguments) const;
+        bool knows(const std::vector<double>& cached, const std::string& arguments) const;
         // One that was predicted with these, else the last of many; none: it is to be predicted.
-        const KnownLaunch* of_arguments(double cached, const std::string& arguments) const;
+        const KnownLaunch* of_arguments(const std::vector<double>& cached,
+                                        const std::string& arguments) const;
     };
     std::map<Shape, KnownShape> known_;
     std::map<CopyKind, Copies> copies_;

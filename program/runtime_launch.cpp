@@ -87,25 +87,35 @@ bool alike(std::uint64_t predicted, std::uint64_t executed) {
     const auto [less, more] = std::minmax(predicted, executed);
     return static_cast<double>(more) <= most * static_cast<double>(less);
 }
-bool alike(double cached, double other) { return std::abs(cached - other) <= 0.25; }
+
+using CachedShares = std::vector<double>;
+double difference(const CachedShares& cached, const CachedShares& other) {
+    double sum = 0;
+    for (std::size_t i = 0; i < std::max(cached.size(), other.size()); ++i)
+        sum += std::abs((i < cached.size() ? cached[i] : 0) - (i < other.size() ? other[i] : 0));
+    return sum;
+}
+bool alike(const CachedShares& cached, const CachedShares& other) {
+    return difference(cached, other) <= 0.25;
+}
 
 }  // namespace
 
 const Runtime::KnownLaunch& Runtime::KnownShape::nearest(std::uint64_t warp_instructions,
-                                                         double cached,
+                                                         const CachedShares& cached,
                                                          const std::string& arguments) const {
     // Of equal ones the last, whose arguments are the nearest where they are a loop's.
     return *std::ranges::min_element(
         launches | std::views::reverse, {}, [&](const KnownLaunch& one) {
             const auto [less, more] = std::minmax(one.warp_instructions, warp_instructions);
             const std::uint64_t far = alike(less, more) ? 0 : more - less;
-            return std::tuple(far, one.arguments != arguments, std::abs(one.cached - cached));
+            return std::tuple(far, one.arguments != arguments, difference(one.cached, cached));
         });
 }
 
 // Arguments that differ may matter, a stride, or not, a counter: where a launch executes much, they
 // are taken to be alike.
-bool Runtime::KnownShape::knows(double cached, const std::string& arguments) const {
+bool Runtime::KnownShape::knows(const CachedShares& cached, const std::string& arguments) const {
     constexpr std::uint64_t much = 20'000'000;  // some seconds
     return launches.size() >= most_predicted_of_a_shape ||
            std::ranges::any_of(launches, [&](const KnownLaunch& one) {
@@ -114,7 +124,7 @@ bool Runtime::KnownShape::knows(double cached, const std::string& arguments) con
            });
 }
 
-const Runtime::KnownLaunch* Runtime::KnownShape::of_arguments(double cached,
+const Runtime::KnownLaunch* Runtime::KnownShape::of_arguments(const CachedShares& cached,
                                                               const std::string& arguments) const {
     constexpr std::size_t most_sampled_of_a_shape = 64;
     const auto found =
@@ -250,7 +260,8 @@ void Runtime::note_unpriced(const std::vector<TouchedRange>& ranges) {
 }
 
 // What the launch leaves behind: in caches, on stdout, and what it did that has no price.
-void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched) {
+void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched,
+                     int architecture) {
     for (const TouchedRange& one : touched) {
         if (one.kind != MemoryKind::device) continue;
         // Which part it is of one that is far larger is not known: that stays where it was.
@@ -260,7 +271,8 @@ void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedR
             history_.passed(one.bytes);
     }
     std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
-    for (const analysis::Note& one : analysis::not_priced(execution)) note(one.sentence);
+    for (const analysis::Note& one : analysis::not_priced(execution, architecture))
+        note(one.sentence);
 }
 
 void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
@@ -302,7 +314,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     bool is_executed = true;
     std::optional<double> seconds;
     std::vector<TouchedRange> touched = ranges_with(known, parameters);
-    const double cached = cached_share(touched);
+    const CachedShares cached = cached_shares(touched);
     const std::string arguments = without_addresses(parameters);
     Effects::Launch same{
         .kernel = &kernel, .shape = shape, .parameters = {parameters.begin(), parameters.end()}};
@@ -333,7 +345,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
                                          both.predictions),
              .warp_instructions = execution.warp_instructions,
              .seconds = seconds,
-             .cached = cached_share(touched),
+             .cached = cached_shares(touched),
              .arguments = arguments});
     } else {
         // What is looked for in a launch is found again.
@@ -360,7 +372,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     // The host changes a managed variable without a call.
     if (is_executed)
         effects_.executed(std::move(same), execution, memory_, function.module->managed.empty());
-    follow(execution, touched);
+    follow(execution, touched, *launch.file->cubin.architecture);
     // What has no prediction takes what it took here, so that the program's clock goes on.
     const double taken = seconds.value_or(seconds_since(began));
     const double start = advance(to, taken);

@@ -58,8 +58,9 @@ public:
     GlobalMemory(GlobalMemory&&) noexcept;
     GlobalMemory& operator=(GlobalMemory&&) noexcept;
 
-    // As CUDA allocates: what lies behind a buffer in its last unit is there.
-    static constexpr std::uint64_t unit = 512;
+    // CUDA maps pages of 2 MiB: what lies behind a buffer is there, and be it for another one. So
+    // much of it is there in the last unit of a buffer.
+    static constexpr std::uint64_t unit = std::uint64_t{32} << 10;
 
     // A buffer of `size` bytes, all zero, at a multiple of 256 bytes; at least 64 KiB around it are
     // not mapped. The address depends on the sizes added before alone. Throws InputError where the

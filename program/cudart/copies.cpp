@@ -127,9 +127,20 @@ struct Copy3D {
     int direction;
 };
 
+struct Extent {
+    std::size_t width, height, depth;
+};
+
 void* place(const Pitched& of, const Position& at, std::size_t slice) {
     return static_cast<std::byte*>(of.begin) + ((at.z + slice) * of.height + at.y) * of.pitch +
            at.x;
+}
+
+void fill_3d(Runtime& runtime, const char* name, const Pitched& to, int value, const Extent& extent,
+             void* stream) {
+    for (std::size_t slice = 0; slice < extent.depth; ++slice)
+        fill_rows(runtime, name, place(to, {}, slice), to.pitch, value, extent.width, extent.height,
+                  stream, true);
 }
 
 void copy_3d(Runtime& runtime, const char* name, const Copy3D* copy, void* stream,
@@ -260,6 +271,18 @@ CudaError cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t 
                             std::size_t height, void* stream) {
     return call("cudaMemset2DAsync", [&](Runtime& runtime) {
         fill_rows(runtime, "cudaMemset2DAsync", to, pitch, value, width, height, stream, true);
+    });
+}
+
+CudaError cudaMemset3D(Pitched to, int value, Extent extent) {
+    return call("cudaMemset3D", [&](Runtime& runtime) {
+        fill_3d(runtime, "cudaMemset3D", to, value, extent, nullptr);
+    });
+}
+
+CudaError cudaMemset3DAsync(Pitched to, int value, Extent extent, void* stream) {
+    return call("cudaMemset3DAsync", [&](Runtime& runtime) {
+        fill_3d(runtime, "cudaMemset3DAsync", to, value, extent, stream);
     });
 }
 

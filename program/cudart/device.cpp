@@ -63,11 +63,11 @@ static_assert(offsetof(DeviceProperties, cluster_launch) == 748);
 
 int as_int(double value) { return static_cast<int>(std::min(value, 2147483647.0)); }
 
-// Profiles tell the bandwidth of memory, which is what programs compute of its clock and its bus:
-// of the bus one that is usual for so much.
+// Programs compute the peak of memory from its clock and its bus: of the bus one that is usual for
+// so much.
 int bus_bits(const DeviceFacts& facts) {
     constexpr double stacked = 1.2e12;  // bytes per second and more
-    return facts.dram_bytes_per_second.value_or(0) < stacked ? 256 : 4096;
+    return facts.dram_peak.value_or(0) < stacked ? 256 : 4096;
 }
 
 // By number; what a profile does not tell is refused, not invented.
@@ -103,10 +103,10 @@ std::optional<int> attribute(const DeviceFacts& facts, int number) {
         case 16:
             return facts.cores;
         case 36:  // kHz of memory, of which twice the bus is moved
-            if (!facts.dram_bytes_per_second) return std::nullopt;
-            return as_int(*facts.dram_bytes_per_second / (2.0 * bus_bits(facts) / 8) / 1e3);
+            if (!facts.dram_peak) return std::nullopt;
+            return as_int(*facts.dram_peak / (2.0 * bus_bits(facts) / 8) / 1e3);
         case 37:
-            if (!facts.dram_bytes_per_second) return std::nullopt;
+            if (!facts.dram_peak) return std::nullopt;
             return bus_bits(facts);
         case 38:
             if (facts.l2_bytes) return as_int(*facts.l2_bytes);

@@ -130,10 +130,10 @@ TEST(ProgramWalk, IsAsItIsWritten) {
     EXPECT_THAT(made.err, HasSubstr("13 launches"));
     const std::string& wrong =
         compiled().path("../../../docs/how-to/files/heat", "-cudart shared -DOFF_BY_ONE");
-    const ProgramRun told = run(wrong, {"64", "10"});
+    const ProgramRun told = run(wrong, {"128", "10"});
     EXPECT_EQ(told.exit_code, 1);
     EXPECT_THAT(told.out, HasSubstr("cudaMemcpy: an illegal memory access was encountered"));
-    EXPECT_THAT(told.err, HasSubstr("(heat.cu:27), group (0,7,0), thread (1,7,0): reads 4 bytes"));
+    EXPECT_THAT(told.err, HasSubstr("(heat.cu:27), group (0,15,0), thread (1,7,0): reads 4 bytes"));
     EXPECT_THAT(told.err, HasSubstr("4 bytes past the end of buffer"));
 }
 
@@ -194,7 +194,7 @@ TEST(ProgramFaults, AreToldAndBecomeCudasErrors) {
         {"outside",
          {"launch: cudaSuccess\nsynchronize: cudaErrorIllegalAddress", "malloc: cudaErrorIllegal"},
          {"kernel 'store(float*, int)'", "(faults.cu:15)", "thread (0,0,0): writes 4 bytes",
-          " 96 bytes past the end of buffer 'cudaMalloc 1'"}},
+          " 28768 bytes past the end of buffer 'cudaMalloc 1'"}},
         {"behind",
          {"synchronize: cudaSuccess", "behind: 1"},
          {"thread (232,0,0): writes 4 bytes", " 0 bytes past the end of buffer 'cudaMalloc 1'",

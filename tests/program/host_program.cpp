@@ -239,7 +239,7 @@ int main(int count, char** words) {
     int code = 0;
     if (what == "right" || what == "code") right = works(1000, false);
     if (what == "code") code = std::atoi(words[3]);
-    if (what == "outside") works(1000, true);
+    if (what == "outside") works(8168, true);
     if (what == "unwritten") works(1000, false, false);
     if (what == "large") right = works(64 * 200'000, false);
     if (what == "repeats") right = repeats();

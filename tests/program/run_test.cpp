@@ -95,10 +95,10 @@ TEST(ProgramRun, TheExitCodeIsTheProgramsOwn) {
 TEST(ProgramRun, AnAccessOutsideIsToldOnceAndStays) {
     const ProgramRun run = run_host({"outside"});
     EXPECT_THAT(run.err, HasSubstr("thread (40,0,0): reads 4 bytes at"));
-    EXPECT_THAT(run.err, HasSubstr(" 0 bytes past the end of buffer 'cudaMalloc 1' (4000 bytes"));
+    EXPECT_THAT(run.err, HasSubstr(" 0 bytes past the end of buffer 'cudaMalloc 1' (32672 bytes"));
     EXPECT_THAT(run.err, HasSubstr("; a GPU does not notice that, and this run continues\n"));
     EXPECT_THAT(run.err, HasSubstr("cudaErrorIllegalAddress: kernel 'sums'"));
-    EXPECT_THAT(run.err, HasSubstr(" 96 bytes past the end of buffer 'cudaMalloc 1' (4000"));
+    EXPECT_THAT(run.err, HasSubstr(" 96 bytes past the end of buffer 'cudaMalloc 1' (32672"));
     EXPECT_THAT(run.out, HasSubstr("launch: cudaSuccess\nsynchronize: cudaErrorIllegalAddress\n"
                                    "copy: cudaErrorIllegalAddress\nfree: cudaErrorIllegalAddress"));
 }
@@ -109,11 +109,11 @@ TEST(ProgramRun, OnErrorStopEndsTheProgramWithATable) {
     EXPECT_THAT(run.out, HasSubstr("copy: cudaSuccess\n"));
     EXPECT_THAT(run.out, Not(HasSubstr("launch: ")));
     EXPECT_THAT(run.err, HasSubstr("cudaErrorIllegalAddress: kernel 'sums'"));
-    EXPECT_THAT(run.err, HasSubstr("copied: 4 kB host to device in 1"));
+    EXPECT_THAT(run.err, HasSubstr("copied: 32.67 kB host to device in 1"));
     EXPECT_THAT(run.err, HasSubstr("was ended at a memory error (--on-error stop)"));
 }
 
-// sums<<<17, 64>>> over 1064 elements, 1000 of which there are, to 16 sums: 64 reads too many and
+// sums<<<129, 64>>> over 8232 elements, 8168 of which there are, to 128 sums: 64 reads too many and
 // one write.
 TEST(ProgramRun, OnErrorReportLeavesTheAccessOutAndGoesOn) {
     const test::TemporaryFolder folder;

@@ -49,7 +49,7 @@ int main(int count, char** words) {
     if (what == "exit") return 17;
     float* x = nullptr;
     OK(cudaMalloc(&x, 1000 * sizeof(float)));
-    if (what == "outside") run_store(x, 1100);
+    if (what == "outside") run_store(x, 8292);
     if (what == "behind") {
         run_store(x, 1010);
         take<<<1, 1>>>(x, x);
@@ -63,7 +63,7 @@ int main(int count, char** words) {
         run_store(x, 1000);
     }
     if (what == "reset") {
-        run_store(x, 1100);
+        run_store(x, 8292);
         tell("reset", cudaDeviceReset());
         tell("malloc", cudaMalloc(&x, 4));
     }

@@ -70,6 +70,19 @@ int main() {
                     height, cudaMemcpyDeviceToHost));
     for (int i = 0; i < width * height; ++i) EXPECT(host[i] == 1 + i / width);
 
+    cudaPitchedPtr box{};
+    const cudaExtent extent = make_cudaExtent(30, 3, 4);
+    OK(cudaMalloc3D(&box, extent));
+    OK(cudaMemset3D(box, 7, extent));
+    std::vector<char> bytes(30 * 3 * 4);
+    cudaMemcpy3DParms of_box{};
+    of_box.srcPtr = box;
+    of_box.dstPtr = make_cudaPitchedPtr(bytes.data(), 30, 30, 3);
+    of_box.extent = extent;
+    of_box.kind = cudaMemcpyDeviceToHost;
+    OK(cudaMemcpy3D(&of_box));
+    for (const char byte : bytes) EXPECT(byte == 7);
+
     size_t before = 0, after = 0, all = 0;
     OK(cudaMemGetInfo(&before, &all));
     float* large;
