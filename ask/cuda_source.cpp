@@ -269,9 +269,11 @@ private:
             const bool known = std::ranges::any_of(defined_, [&](const SourceKernel& one) {
                 return wanted.starts_with(one.name + "<");
             });
-            if (known)
-                throw InputError(fmt::format("{}: there is no '{}': {}", path_, wanted,
-                                             first_error(error.what())));
+            if (known) {
+                no_instance_ = fmt::format("{}: there is no '{}': {}", path_, wanted,
+                                           first_error(error.what()));
+                return std::nullopt;
+            }
         }
         return output;
     }
@@ -346,6 +348,7 @@ private:
         } catch (const DeviceError& error) {
             if (rest_) return std::move(*rest_);
             if (!no_nvrtc_.empty()) throw DeviceError(no_nvrtc_);
+            if (!no_instance_.empty()) throw InputError(no_instance_);
             if (auto made = with_empty_headers()) return std::move(*made);
             throw InputError(
                 fmt::format("{}: does not compile for {}: {}\n{}; nvcc, which knows host code and "
@@ -353,6 +356,7 @@ private:
                             path_, architecture_, first_error(nvrtc_said_), error.what(),
                             bench::how_to_get_nvcc));
         }
+        if (!no_instance_.empty()) throw InputError(no_instance_);
         const bool misses_headers = !empty_.empty();
         if (rest_) return std::move(*rest_);
         if (auto made = with_empty_headers()) return std::move(*made);
@@ -376,6 +380,7 @@ private:
     std::vector<bench::Header> empty_;
     std::vector<SourceKernel> defined_;
     std::string no_nvrtc_, nvrtc_said_;
+    std::string no_instance_;             // why NVRTC makes none that is asked for
     std::string nvcc_said_;               // of the source as it is
     std::string stays_wrong_;             // without the code for the host that is wrong, too
     std::optional<CompiledSource> rest_;  // compiles, but may lack what host code instantiates

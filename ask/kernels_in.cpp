@@ -19,6 +19,7 @@
 #include "extract/both_observers.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
+#include "isa/machine/launch.h"
 #include "published/shelf.h"
 #include "sim/machine/machine.h"
 
@@ -157,7 +158,7 @@ double instructions_per_warp(const KernelIn& in) {
 }
 
 Notes assumptions_of(const KernelIn& in) {
-    Notes said = not_priced(in.execution);
+    Notes said = not_priced(in.execution, in.architecture);
     const auto& limit = in.occupancy.limits.front();
     said.push_back(
         {Note::Kind::occupancy,
@@ -351,12 +352,19 @@ std::string to_text(const GroupsSeen& seen) {
         100 * seen.unseen_share, 100 * confidence);
 }
 
-Notes not_priced(const isa::Execution& execution) {
+Notes not_priced(const isa::Execution& execution, int architecture) {
     Notes said;
+    if (!execution.code) return said;  // it was not executed again
     if (!execution.printed.empty())
         said.push_back(
             {Note::Kind::not_priced,
              "a kernel prints, which takes 20 us and more on a GPU and is not predicted"});
+    if (std::ranges::any_of(*execution.code, [&](const isa::Instruction& one) {
+            return isa::LaunchBank::names_grid_workspace(one, architecture);
+        }))
+        said.push_back({Note::Kind::not_priced,
+                        "groups wait for each other at grid barriers: how often they look whether "
+                        "all have come is that of this execution"});
     if (reads_clock(execution))
         said.push_back(
             {Note::Kind::not_priced,
@@ -407,9 +415,10 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
     in.seen.groups = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
     const std::uint64_t random = options.sample.value_or(in.seen.groups);
     constexpr const char* all_for_caches = "what the caches hold depends on every group";
-    if (random + 2 < in.seen.groups) in.seen.all_because = how_groups_talk(*in.code);
+    const std::string talk = how_groups_talk(*in.code);
+    if (random + 2 < in.seen.groups) in.seen.all_because = talk;
     // How many groups caches need is known once one of them has been executed.
-    bool first_alone = options.memory_cores && options.sample && in.seen.all_because.empty();
+    bool first_alone = options.memory_cores && options.sample && talk.empty();
     in.memory_groups = in.executed_groups = in.seen.groups;
     extract::GroupSample sample(in.seen.groups,
                                 in.seen.all_because.empty() ? random : in.seen.groups);

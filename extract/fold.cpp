@@ -2,6 +2,7 @@
 #include "extract/fold.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -290,10 +291,19 @@ private:
     void keep(std::vector<std::vector<FoldedItem>>& windows,
               std::vector<FoldedItem>& result) const {
         const std::size_t whole = windows.size() - 1;
+        std::vector<std::int64_t> sizes(whole);
+        for (std::size_t i = 0; i < whole; ++i) sizes[i] = unfolded_size(windows[i]);
+        std::int64_t left = 0;  // executed, and in no window that was kept
         for (std::size_t i = 0, count = 1; i < whole; i += count) {
             if (i > 0) count = std::min(every_, whole - i);
-            result.emplace_back(
-                FoldedLoop{static_cast<std::int64_t>(count), std::move(windows[i + count / 2])});
+            const auto times = static_cast<std::int64_t>(count);
+            for (std::size_t one = i; one < i + count; ++one) left += sizes[one];
+            const auto off = [&](std::size_t one) { return std::abs(left - times * sizes[one]); };
+            std::size_t best = i;
+            for (std::size_t one = i; one < i + count; ++one)
+                if (off(one) < off(best)) best = one;
+            left -= times * sizes[best];
+            result.emplace_back(FoldedLoop{times, std::move(windows[best])});
         }
         std::ranges::move(windows.back(), std::back_inserter(result));
     }

@@ -92,8 +92,9 @@ struct Thinned {
 
 // A stream whose rounds are all unlike is as long as what was executed. Of one that has more than
 // `most` instructions, loops counted once, one window of 1024 in `every` is kept, and is a loop for
-// the windows around it. The first window, what `stays` (barriers), and what lies between two of
-// these in less than a window stay as they are.
+// the windows around it: the one that leaves the number of executed instructions nearest to what it
+// was. The first window, what `stays` (barriers), and what lies between two of these in less than a
+// window stay as they are.
 Thinned thinned(std::vector<FoldedItem> items, std::size_t most,
                 const std::function<bool(std::uint32_t)>& stays);
 

@@ -167,8 +167,8 @@ private:
 constexpr std::string_view read_at_once = "fma.f32.same";
 
 // Instructions of a kernel, all classes together and loops counted once, that models take in a
-// second and less than half a GB.
-constexpr std::size_t most_written = std::size_t{1} << 17;
+// second and less than half a GB; of a class, so many at least.
+constexpr std::size_t most_written = std::size_t{1} << 17, least_written = std::size_t{1} << 14;
 
 std::vector<std::string> possible_names(const isa::Instruction& instruction) {
     std::vector<std::string> names = profile_names(instruction);
@@ -449,7 +449,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
                 ? with_marked_barriers(one.stream, usual, size, instructions, facts)
                 : one.stream;
         const auto [stream, every] =
-            thinned(marked, most_written / taken,
+            thinned(marked, std::max(most_written / taken, least_written),
                     [&](std::uint32_t number) { return facts[instructions[number].code].barrier; });
         result.windows_each = std::max(result.windows_each, every);
         count_names(stream, share, instructions, code, ops, result.names);

@@ -35,13 +35,17 @@ std::uint32_t count_of(std::uint32_t sectors) {
 
 }  // namespace
 
+// A line may stay for ever, however often the others are halved.
+constexpr int most_halvings = 32;
+
 class MemoryTrace::Recorder : public isa::GroupObserver {
 public:
     explicit Recorder(MemoryTrace& trace)
         : counts(trace.sites_.size()),
           trace_(trace),
           places_(counts.size()),
-          patterns_(trace.barriers_.size()) {}
+          patterns_(trace.barriers_.size()),
+          most_recorded_(trace.most_references_) {}
 
     // For the next group.
     void begin(std::uint64_t group) {
@@ -116,6 +120,7 @@ public:
                                                    static_cast<std::uint32_t>(told), sectors)},
                                  .issue = {.warp = warp, .step = one.steps - 1}});
         }
+        if (recorded_.size() > most_recorded_) leave_out_lines();
     }
 
     // Tells of each site used how far its warps' first requests lie apart.
@@ -140,6 +145,19 @@ public:
             lines.push_back(recorded_[i].line);
             taken.references.push_back(recorded_[i].reference);
             taken.issues.push_back(recorded_[i].issue);
+        }
+    }
+
+    // Of a group with more references than all are to have, before it ends.
+    void leave_out_lines() {
+        for (;;) {
+            const int halvings = trace_.halvings_.load(std::memory_order_relaxed);
+            std::erase_if(recorded_,
+                          [&](const Recorded& one) { return !stays(one.line, halvings); });
+            most_recorded_ = std::max<std::size_t>(trace_.most_references_, 2 * recorded_.size());
+            if (recorded_.size() <= trace_.most_references_ || halvings == most_halvings) return;
+            const std::scoped_lock lock(trace_.mutex_);
+            if (trace_.halvings_ == halvings) trace_.halve();
         }
     }
 
@@ -231,6 +249,7 @@ private:
     std::vector<Places> places_;         // by site
     std::vector<BankPattern> patterns_;  // by instruction
     std::vector<Recorded> recorded_;     // as executed
+    std::size_t most_recorded_;          // before lines are left out
     std::vector<std::uint64_t> clocks_;  // of these
     std::vector<Warp> warps_;
     std::vector<std::uint32_t> latest_;  // clock at each barrier
@@ -347,8 +366,6 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     // What a long group needed is not kept.
     constexpr std::size_t most_kept = std::size_t{1} << 16;
     if (recorder->lines.size() <= most_kept) resting_.push_back(std::move(recorder));
-    // A line may stay for ever, however often it is halved.
-    constexpr int most_halvings = 32;
     while (references_ > most_references_ && halvings_ < most_halvings) halve();
 }
 

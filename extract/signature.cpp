@@ -173,11 +173,41 @@ std::vector<ParameterType> from_name(const std::string& name) {
 std::string without_parameters(const std::string& name) {
     std::string readable = readable_name(name);
     if (readable == name) return readable;
-    std::size_t end = readable.find('(');
-    if (readable.starts_with("(anonymous namespace)::")) end = readable.find('(', 1);
-    readable = readable.substr(0, end);
+    // From the parenthesis that the last one closes: (anonymous namespace)::k<(Kind)2>(float*)
+    int open = 0;
+    for (std::size_t i = readable.rfind(')'); i != readable.npos; --i) {
+        open += readable[i] == ')' ? 1 : readable[i] == '(' ? -1 : 0;
+        if (open == 0) {
+            readable.resize(i);
+            break;
+        }
+    }
     if (readable.starts_with("void ")) readable.erase(0, 5);
     return readable;
+}
+
+// k<256u, (bool)1> as people write it: k<256,true>.
+std::string as_written(std::string_view name) {
+    const auto in_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    std::string text;
+    bool number = false;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char c = name[i];
+        const char before = i == 0 ? ' ' : name[i - 1];
+        if (!in_word(before)) number = c >= '0' && c <= '9';
+        constexpr std::string_view truth = "(bool)1", falsehood = "(bool)0";
+        const std::string_view rest = name.substr(i);
+        if (rest.starts_with(truth) || rest.starts_with(falsehood)) {
+            text += rest.starts_with(truth) ? "true" : "false";
+            i += truth.size() - 1;
+        } else if (!(number && std::string_view("uUlL").find(c) != std::string_view::npos) &&
+                   !(c == ' ' && before == ',')) {
+            text += c;
+        }
+    }
+    return text;
 }
 
 }  // namespace
@@ -212,24 +242,27 @@ std::string readable_name(const std::string& name) {
 const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name) {
     std::vector<std::string> names;
     std::vector<std::string> searched;
-    const isa::Kernel* found = nullptr;
-    std::size_t matches = 0;
-    if (const auto called = cubin.also_called.find(name); called != cubin.also_called.end())
-        return cubin.kernel(called->second);
+    std::vector<const isa::Kernel*> called, within;  // so, or so in a namespace
+    if (const auto known = cubin.also_called.find(name); known != cubin.also_called.end())
+        return cubin.kernel(known->second);
     for (const isa::Kernel& kernel : cubin.kernels) {
         if (kernel.is_function) continue;
         if (kernel.name == name) return kernel;
         const std::string plain = without_parameters(kernel.name);
+        const std::string generic = plain.substr(0, plain.find('<'));
+        const std::string written = as_written(plain);
         names.push_back(readable_name(kernel.name));
         searched.push_back(plain);
-        if (name.empty() || plain == name || plain.substr(0, plain.find('<')) == name ||
-            readable_name(kernel.name) == name) {
-            ++matches;
-            found = &kernel;
-        }
+        if (name.empty() || plain == name || generic == name ||
+            readable_name(kernel.name) == name || written == as_written(name))
+            called.push_back(&kernel);
+        else if (generic.ends_with("::" + name) || written.ends_with("::" + as_written(name)))
+            within.push_back(&kernel);
     }
     if (names.empty()) throw InputError("there is no kernel in " + cubin.file);
-    if (matches == 1) return *found;
+    if (called.empty()) called = within;
+    const std::size_t matches = called.size();
+    if (matches == 1) return *called.front();
     if (name.empty())
         throw InputError(fmt::format("which kernel of {}? --kernel NAME; there are: {}", cubin.file,
                                      fmt::join(names, ", ")));

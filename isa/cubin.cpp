@@ -62,15 +62,19 @@ namespace elf {
 constexpr std::uint64_t kind = 0x10, flags = 0x30, section_table = 0x28, section_size = 0x3a,
                         section_count = 0x3c, section_names = 0x3e;
 constexpr std::uint64_t name = 0, type = 4, offset = 0x18, size = 0x20, link = 0x28, info = 0x2c;
-constexpr std::uint64_t symbol_kind = 4, symbol_section = 6, symbol_value = 8, symbol_size = 16;
+constexpr std::uint64_t symbol_kind = 4, symbol_other = 5, symbol_section = 6, symbol_value = 8, symbol_size = 16;
 constexpr std::uint32_t rela = 4, rel = 9;
 constexpr std::uint8_t object = 1;
 constexpr std::uint8_t cuda_object = 13;
 constexpr std::uint16_t relocatable = 1;        // kind of file
 constexpr std::uint8_t global_function = 0x12;  // binding and type
+constexpr std::uint8_t cuda_entry = 0x10;       // in `other`
 constexpr std::uint16_t header_bytes = 0x40;
 constexpr std::uint64_t symbol_bytes = 24;
 constexpr std::uint32_t no_bits = 8;
+// Of relocatable code: zeros in global memory, local and shared memory. Nothing of them is in the
+// file.
+constexpr std::uint32_t cuda_no_bits[] = {0x70000007, 0x70000009, 0x7000000a};
 }  // namespace elf
 
 struct Section {
@@ -93,7 +97,9 @@ std::vector<Section> sections(const Bytes& file) {
     if (stride < elf::header_bytes || names_index >= count) fault("a broken section table");
     const Bytes headers = file.part(table, std::uint64_t{stride} * count);
     const auto content = [&](std::uint64_t header) {
-        if (headers.at<std::uint32_t>(header + elf::type) == elf::no_bits) return Bytes({});
+        const auto type = headers.at<std::uint32_t>(header + elf::type);
+        if (type == elf::no_bits || std::ranges::count(elf::cuda_no_bits, type) > 0)
+            return Bytes({});
         return file.part(headers.at<std::uint64_t>(header + elf::offset),
                          headers.at<std::uint64_t>(header + elf::size));
     };
@@ -146,6 +152,8 @@ std::vector<CubinSymbol> all_symbols(const std::vector<Section>& all) {
         symbol.is_object = (kind & 15) == elf::object;
         symbol.is_cuda_object = (kind & 15) == elf::cuda_object;
         symbol.is_foreign_function = section == 0 && kind == elf::global_function;
+        symbol.is_entry =
+            (entries.at<std::uint8_t>(at + elf::symbol_other) & elf::cuda_entry) != 0;
         found.push_back(std::move(symbol));
     }
     return found;

@@ -69,6 +69,7 @@ struct CubinSymbol {
     bool is_cuda_object = false;  // the same in relocatable code
     // A function that is in no section of this file: the driver knows it (vprintf, malloc).
     bool is_foreign_function = false;
+    bool is_entry = false;  // of a kernel
 };
 
 // Bytes of a section that depend on where a symbol lies.

@@ -102,9 +102,16 @@ void add_functions(Cubin& cubin) {
         named.merge(named_by(cubin, section));
         if (!section.starts_with(text_prefix)) named_in_data.merge(named_by(cubin, section));
     }
+    std::set<std::string> entries;
+    for (const CubinSymbol& one : cubin.symbols) {
+        if (one.is_entry) entries.insert(one.section);
+    }
     std::vector<Kernel> functions;
     for (Kernel& kernel : cubin.kernels) {
-        kernel.is_function = !kernel.bank_0_bytes && named.contains(section_of(kernel));
+        // Relocatable code has functions that nothing calls any more.
+        const std::string section = section_of(kernel);
+        const bool not_launched = !entries.empty() && !entries.contains(section);
+        kernel.is_function = !kernel.bank_0_bytes && (named.contains(section) || not_launched);
         if (kernel.is_function) functions.push_back(kernel);
     }
     if (functions.empty()) return;

@@ -244,7 +244,11 @@ private:
     }
 
     std::uint32_t turn_of(Group& group, Warp& warp) {
-        const std::uint32_t turn = options_.turn;
+        // A warp that waits for other groups looks once or twice in its turn, as it does on a GPU
+        // in the time in which the others execute as much.
+        constexpr std::uint32_t short_turn = 16;
+        const std::uint32_t turn =
+            launch_.prepared->cooperative ? std::min(short_turn, options_.turn) : options_.turn;
         const std::uint32_t taken =
             group.observer ? run<true>(group, warp, turn) : run<false>(group, warp, turn);
         // Others of the warp have their turn, too; where they got it by YIELD already, a second

@@ -368,6 +368,9 @@ TEST_P(KernelsInOf, FoldedAndUnfoldedTakeTheSameTime) {
     }
 }
 
+// Of counts, where windows of a long stream stand for others.
+double tolerance(const KernelIn& in) { return in.extracted.windows_each > 1 ? 0.03 : 0; }
+
 // What stands for all has the instructions of all, and each class those that it executed.
 TEST_P(KernelsInOf, ClassesStandForAllWarps) {
     const LaunchPlan plan = read_launches(GetParam());
@@ -388,8 +391,10 @@ TEST_P(KernelsInOf, ClassesStandForAllWarps) {
             stands_for += one.stands_for;
             EXPECT_EQ(one.taken, one.stands_for > 0);
             if (!one.taken) continue;
-            EXPECT_EQ(instruction_count(in->kernel().warps[taken]),
-                      static_cast<std::int64_t>(one.instructions) + one.barriers_added);
+            const double expected =
+                static_cast<double>(one.instructions) + static_cast<double>(one.barriers_added);
+            EXPECT_NEAR(static_cast<double>(instruction_count(in->kernel().warps[taken])), expected,
+                        tolerance(*in) * expected);
             // Of a sample, the groups that are predicted have other shares than its weights.
             if (in->seen.executed == in->seen.groups) {
                 EXPECT_NEAR(in->kernel().warps[taken].share, one.stands_for, 1e-9);
@@ -448,7 +453,7 @@ TEST_P(KernelsInOf, GroupsTogetherHaveTheInstructionsOfTheLaunch) {
     if (in->extracted.barriers_changed == 0) {
         EXPECT_NEAR(warp_load(Problem(profile_of(in->kernel()), in->kernel(), *in->kernel().launch))
                         .instructions,
-                    per_warp, 1e-9 * per_warp);
+                    per_warp, (1e-9 + tolerance(*in)) * per_warp);
     }
 }
 

@@ -17,6 +17,7 @@ for number in 75 90 120; do
 done
 for number in 75 90 120; do
     "$nvcc" -cubin -rdc=true -arch=sm_$number -o constants.sm_$number.cubin constants.cu
+    "$nvcc" -cubin -rdc=true -arch=sm_$number -o variables.sm_$number.cubin variables.cu
 done
 for number in 87 103; do
     "$nvcc" -cubin -arch=sm_$number -o linked.sm_$number.cubin sums.cu

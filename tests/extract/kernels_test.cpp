@@ -200,8 +200,12 @@ TEST_P(ExtractKernels, HoldEveryExecutedInstruction) {
             std::size_t taken = 0;
             for (const ExtractedClass& one : extracted.classes) {
                 if (!one.taken) continue;
-                EXPECT_EQ(instruction_count(extracted.kernel.warps[taken]),
-                          static_cast<std::int64_t>(one.instructions) + one.barriers_added)
+                // Windows that stand for others execute about as much.
+                const auto kept =
+                    static_cast<double>(instruction_count(extracted.kernel.warps[taken]));
+                const double all =
+                    static_cast<double>(one.instructions) + static_cast<double>(one.barriers_added);
+                EXPECT_NEAR(kept, all, extracted.windows_each > 1 ? 0.03 * all : 0)
                     << watched.kernel << ", class " << taken;
                 ++taken;
             }
@@ -215,6 +219,7 @@ TEST_P(ExtractKernels, HoldEveryExecutedInstruction) {
             // Barriers that were added are of no line and were not executed.
             const auto added = [](const ExtractedClass& one) { return one.barriers_added != 0; };
             if (std::ranges::any_of(extracted.classes, added)) continue;
+            if (extracted.windows_each > 1) continue;  // without what is rare
             const LineCounts counted =
                 lines_of(extracted.kernel, static_cast<double>(watched.warps));
             const LineCounts expected = executed_lines(watched);

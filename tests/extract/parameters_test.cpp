@@ -75,6 +75,13 @@ TEST(FindKernel, TakesReadableNamesAndOffersNearOnes) {
     EXPECT_EQ(find_kernel(cubin, "saxpy").name, "_Z5saxpyPff");
     EXPECT_EQ(find_kernel(cubin, "heat").name, "heat");
     EXPECT_EQ(find_kernel(cubin, "scale<double>").name, "_Z5scaleIdEvPT_S0_");
+    // void k<256u, (bool)1, 3ul>(float*)
+    cubin.kernels.push_back(kernel_of("_Z1kILj256ELb1ELm3EEvPf", {8}));
+    for (const char* name : {"k<256u, true, 3ul>", "k<256,true,3>", "k<256, (bool)1, 3>"})
+        EXPECT_EQ(find_kernel(cubin, name).name, "_Z1kILj256ELb1ELm3EEvPf") << name;
+    cubin.kernels.back() = kernel_of("_ZN5outer12_GLOBAL__N_15innerEPf", {8});
+    EXPECT_EQ(find_kernel(cubin, "inner").name, cubin.kernels.back().name);
+    cubin.kernels.pop_back();
     const auto refusal = [&](const std::string& name) -> std::string {
         try {
             find_kernel(cubin, name);

@@ -95,7 +95,7 @@ TEST(Shelf, EveryCardIsAWholeProfile) {
             if (one.latency) {
                 EXPECT_TRUE(one.latency->std_error) << card.id << one.name;
             } else {
-                EXPECT_THAT(one.name, HasSubstr("st.")) << card.id;
+                EXPECT_TRUE(one.name.starts_with("st")) << card.id << one.name;
             }
         }
         EXPECT_GE(profile.memory_levels.size(), 3U) << card.id;

@@ -157,15 +157,12 @@ NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::st
     }
     const fs::path kept = folder.path / "kept";
     fs::create_directory(kept);
-    std::vector<std::string> arguments = {"-cubin",
-                                          "-arch=" + architecture,
-                                          "-lineinfo",
-                                          "--expt-relaxed-constexpr",
-                                          "--extended-lambda",
-                                          "--keep",
-                                          "--keep-dir=" + kept.string(),
-                                          "--output-file=" + code.string(),
-                                          "-I" + fs::absolute(source).parent_path().string()};
+    std::vector<std::string> arguments = {
+        "-cubin", "-arch=" + architecture, "-lineinfo", "--expt-relaxed-constexpr",
+        "--extended-lambda", "--keep", "--keep-dir=" + kept.string(),
+        "--output-file=" + code.string(),
+        // Behind all others: it may have a time.h of its own.
+        "-Xcompiler=-idirafter", "-Xcompiler=" + fs::absolute(source).parent_path().string()};
     for (const std::string& one : options)
         if (!of_nvrtc_alone(one)) arguments.push_back(one);
     if (!repair.headers.empty())
