@@ -13,6 +13,12 @@
 #include "core/name_rules.h"
 
 namespace occupipe::analysis {
+namespace {
+
+constexpr double most_figure = 1e18;
+constexpr const char* not_positive = "is not a number above 0 and at most 1e18";
+
+}  // namespace
 
 std::vector<TextLine> text_lines(const InputText& file) {
     require_text(file.text, file.name);
@@ -42,8 +48,8 @@ std::optional<double> positive_number(std::string_view text) {
     double value = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    constexpr double most = 1e18;
-    if (error != std::errc() || stop != end || !(value > 0) || value > most) return std::nullopt;
+    if (error != std::errc() || stop != end || !(value > 0) || value > most_figure)
+        return std::nullopt;
     return value;
 }
 
@@ -52,7 +58,7 @@ double positive_at(const InputText& file, const TextLine& line, const TextWord& 
     const auto value = positive_number(word.text);
     if (!value)
         fail_at(file, line, word, key,
-                fmt::format("'{}' is not a number above 0", word.text.substr(0, 40)));
+                fmt::format("'{}' {}", word.text.substr(0, 40), not_positive));
     return *value;
 }
 
@@ -62,7 +68,7 @@ std::optional<double> LeftOut::figure(std::string_view text, SourcePosition wher
     if (!value)
         add(where, key,
             text.empty() ? "has no number"
-                         : fmt::format("'{}' is not a number above 0", text.substr(0, 40)));
+                         : fmt::format("'{}' {}", text.substr(0, 40), not_positive));
     return value;
 }
 

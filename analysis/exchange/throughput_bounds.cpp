@@ -47,7 +47,11 @@ std::optional<Estimate> cpi_bound(const GpuProfile& device, const std::string& i
                                   std::vector<std::string>& notes) {
     const double lanes = static_cast<double>(device.cores) * device.warp_size;
     const double cpi = lanes * per_lane * device.clock_hz / per_second;
-    const double most = most_starts_per_cycle(device.warp_size);
+    double most = most_starts_per_cycle(device.warp_size);
+    // The first level gives 128 bytes a cycle, 256 at most.
+    constexpr double most_bytes = 256;
+    if (instruction.starts_with("ld."))
+        most = std::min(most, most_bytes / (per_lane * device.warp_size));
     if (cpi * most < 1) {
         notes.push_back(fmt::format(
             "warning: {}: λ would be at most {:.3g}, {:.4g} warps started per cycle and "
@@ -63,12 +67,13 @@ void add_bounds(ImportedProfile& out, const std::vector<Throughput>& throughputs
     GpuProfile& profile = out.profile;
     for (const Counted& one : counted) {
         const std::string name(one.instruction);
+        std::vector<std::string> impossible;
         std::optional<InstructionTiming> best;
         for (const Throughput& figure : throughputs) {
             if (figure.instruction != one.instruction) continue;
             const auto cpi = cpi_bound(
                 profile, name, one.per_lane, figure.per_second,
-                "peak throughput of a whole kernel, at the clock that was named", out.notes);
+                "peak throughput of a whole kernel, at the clock that was named", impossible);
             if (!cpi || (best && best->cpi.value <= cpi->value)) continue;
             best.emplace();
             best->name = name;
@@ -79,6 +84,9 @@ void add_bounds(ImportedProfile& out, const std::vector<Throughput>& throughputs
             best->reference = figure.reference;
             best->note = one.note;
         }
+        if (impossible.size() > 1)
+            impossible.front() += fmt::format(" (and so {} more)", impossible.size() - 1);
+        if (!impossible.empty()) out.notes.push_back(std::move(impossible.front()));
         if (!best) continue;
         if (profile.find_subsystem(best->subsystem) == nullptr)
             profile.subsystems.push_back(
