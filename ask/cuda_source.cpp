@@ -304,6 +304,8 @@ private:
                 if (instances.empty()) {
                     instances = missing_instances(output);
                     if (!instances.empty()) continue;
+                } else if (!no_instance_.empty() && !missing_instances(output).empty()) {
+                    throw InputError(no_instance_);  // left out as host code that is wrong
                 }
                 const std::string compiler = output.compiler;
                 return CompiledSource{

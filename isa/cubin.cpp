@@ -62,7 +62,8 @@ namespace elf {
 constexpr std::uint64_t kind = 0x10, flags = 0x30, section_table = 0x28, section_size = 0x3a,
                         section_count = 0x3c, section_names = 0x3e;
 constexpr std::uint64_t name = 0, type = 4, offset = 0x18, size = 0x20, link = 0x28, info = 0x2c;
-constexpr std::uint64_t symbol_kind = 4, symbol_other = 5, symbol_section = 6, symbol_value = 8, symbol_size = 16;
+constexpr std::uint64_t symbol_kind = 4, symbol_other = 5, symbol_section = 6, symbol_value = 8,
+                        symbol_size = 16;
 constexpr std::uint32_t rela = 4, rel = 9;
 constexpr std::uint8_t object = 1;
 constexpr std::uint8_t cuda_object = 13;
@@ -152,8 +153,7 @@ std::vector<CubinSymbol> all_symbols(const std::vector<Section>& all) {
         symbol.is_object = (kind & 15) == elf::object;
         symbol.is_cuda_object = (kind & 15) == elf::cuda_object;
         symbol.is_foreign_function = section == 0 && kind == elf::global_function;
-        symbol.is_entry =
-            (entries.at<std::uint8_t>(at + elf::symbol_other) & elf::cuda_entry) != 0;
+        symbol.is_entry = (entries.at<std::uint8_t>(at + elf::symbol_other) & elf::cuda_entry) != 0;
         found.push_back(std::move(symbol));
     }
     return found;

@@ -120,10 +120,10 @@ TEST_F(Sources, RelocatableCode) {
     // Variables of zeros, of which nothing is in the file, and a function that is no kernel.
     for (const char* file :
          {"variables.sm_75.cubin", "variables.sm_90.cubin", "variables.sm_120.cubin"}) {
-        EXPECT_THAT(execute(stored + file,
-                            {"--grid", "1", "--block", "32", "--args", "a=i32[32]:iota"})
-                        .out,
-                    HasSubstr("first 131 130 129 128"));
+        EXPECT_THAT(
+            execute(stored + file, {"--grid", "1", "--block", "32", "--args", "a=i32[32]:iota"})
+                .out,
+            HasSubstr("first 131 130 129 128"));
         const ProgramRun listed = run_program({"list", "kernels", stored + file});
         EXPECT_THAT(listed.out, Not(HasSubstr("sum(Pair)")));
     }

@@ -265,7 +265,7 @@ TEST(ImportGpuCache, LinesOfRocm) {
     EXPECT_DOUBLE_EQ(load->cpi.value, 5.12);
     EXPECT_THAT(said(read.notes),
                 HasSubstr("1 figure left out; the first: mi:6:22: Eff. bw: 'inf'"));
-    EXPECT_THAT(said(read.notes), HasSubstr("no core starts more than 32"));
+    EXPECT_THAT(said(read.notes), HasSubstr("no core starts more than 0.25"));
 }
 
 TEST(ImportGpuCache, AFileWhoseNameIsNoText) {
