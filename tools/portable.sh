@@ -104,6 +104,8 @@ mkdir -p "$bundle/lib" "$bundle/tools" "$bundle/licences" "$output"
 cp "$program" build/portable/automatch/automatch LICENSE "$bundle/"
 cp -r profiles "$bundle/"
 cp -r automatch/devices "$bundle/match-devices"
+mkdir "$bundle/kernels"
+cp sim/kernels/*.yaml "$bundle/kernels/"
 cp tools/gpu_run.sh "$bundle/tools/"
 loader=$(ldd "$program" | awk '$1 == "libOpenCL.so.1" { print $3 }')
 [[ -n $loader ]] || die "libOpenCL.so.1 was not found"
