@@ -19,7 +19,6 @@
 #include "extract/both_observers.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
-#include "isa/machine/launch.h"
 #include "published/shelf.h"
 #include "sim/machine/machine.h"
 
@@ -28,19 +27,6 @@ namespace {
 
 constexpr double most_change = 0.05;  // of the instructions of a warp, without a warning
 constexpr double confidence = 0.95;
-
-// SR_CLOCK, SR_CLOCKLO, SR_CLOCKHI.
-bool reads_clock(const isa::Execution& execution) {
-    constexpr std::int64_t clocks[] = {1, 80, 81};
-    for (std::size_t i = 0; i < execution.counts.size(); ++i) {
-        if (execution.counts[i].warps == 0) continue;
-        for (const isa::Operand& one : (*execution.code)[i].operands)
-            if (one.kind == isa::Operand::Kind::special &&
-                std::ranges::count(clocks, one.value) > 0)
-                return true;
-    }
-    return false;
-}
 
 void find_launches(const std::vector<PlanStep>& steps, const isa::Kernel* kernel,
                    const isa::Cubin& cubin, std::vector<const KernelLaunch*>& found) {
@@ -158,7 +144,7 @@ double instructions_per_warp(const KernelIn& in) {
 }
 
 Notes assumptions_of(const KernelIn& in) {
-    Notes said = not_priced(in.execution, in.architecture);
+    Notes said = not_priced(in.execution);
     const auto& limit = in.occupancy.limits.front();
     said.push_back(
         {Note::Kind::occupancy,
@@ -352,20 +338,17 @@ std::string to_text(const GroupsSeen& seen) {
         100 * seen.unseen_share, 100 * confidence);
 }
 
-Notes not_priced(const isa::Execution& execution, int architecture) {
+Notes not_priced(const isa::Execution& execution) {
     Notes said;
-    if (!execution.code) return said;  // it was not executed again
     if (!execution.printed.empty())
         said.push_back(
             {Note::Kind::not_priced,
              "a kernel prints, which takes 20 us and more on a GPU and is not predicted"});
-    if (std::ranges::any_of(*execution.code, [&](const isa::Instruction& one) {
-            return isa::LaunchBank::names_grid_workspace(one, architecture);
-        }))
+    if (execution.grid_barriers)
         said.push_back({Note::Kind::not_priced,
                         "groups wait for each other at grid barriers: how often they look whether "
                         "all have come is that of this execution"});
-    if (reads_clock(execution))
+    if (execution.reads_clock)
         said.push_back(
             {Note::Kind::not_priced,
              "a kernel reads clock(), which counts its group's instructions here, not cycles"});

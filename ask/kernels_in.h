@@ -141,7 +141,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
 KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options);
 
 // What was executed and has no price: malloc, printf, clock() and waiting for other groups.
-Notes not_priced(const isa::Execution& execution, int architecture);
+Notes not_priced(const isa::Execution& execution);
 
 // "auto", "all" or a number, as `--sample` takes it. Throws InputError.
 void set_sample(const std::string& text, KernelsInOptions& options);

@@ -184,8 +184,7 @@ private:
                const CallConfiguration& configuration, bool cooperative) const;
     void execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
                  std::span<const std::byte> parameters, Stream& stream);
-    void follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched,
-                int architecture);
+    void follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched);
     std::string text_of(const isa::ExecutionError& error, const isa::Kernel& kernel) const;
     void fail(CudaError error, const std::string& text);
     [[noreturn]] void stop();

@@ -260,8 +260,7 @@ void Runtime::note_unpriced(const std::vector<TouchedRange>& ranges) {
 }
 
 // What the launch leaves behind: in caches, on stdout, and what it did that has no price.
-void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched,
-                     int architecture) {
+void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedRange>& touched) {
     for (const TouchedRange& one : touched) {
         if (one.kind != MemoryKind::device) continue;
         // Which part it is of one that is far larger is not known: that stays where it was.
@@ -271,8 +270,7 @@ void Runtime::follow(const isa::Execution& execution, const std::vector<TouchedR
             history_.passed(one.bytes);
     }
     std::fwrite(execution.printed.data(), 1, execution.printed.size(), stdout);
-    for (const analysis::Note& one : analysis::not_priced(execution, architecture))
-        note(one.sentence);
+    for (const analysis::Note& one : analysis::not_priced(execution)) note(one.sentence);
 }
 
 void Runtime::execute(const Function& function, const isa::Kernel& kernel, const Shape& shape,
@@ -372,7 +370,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
     // The host changes a managed variable without a call.
     if (is_executed)
         effects_.executed(std::move(same), execution, memory_, function.module->managed.empty());
-    follow(execution, touched, *launch.file->cubin.architecture);
+    follow(execution, touched);
     // What has no prediction takes what it took here, so that the program's clock goes on.
     const double taken = seconds.value_or(seconds_since(began));
     const double start = advance(to, taken);

@@ -88,7 +88,9 @@ struct Execution {
     std::uint64_t divergent_branches = 0;  // lanes went different ways
     // By printf, in the order of the groups; 1 MiB at most.
     std::string printed;
-    bool allocates = false;  // malloc or free was called
+    bool allocates = false;    // malloc or free was called
+    bool reads_clock = false;  // clock(), which counts a group's instructions
+    bool grid_barriers = false;
     // Groups ran in order: that of atomic operations shows, or a loop may wait for other groups.
     bool in_order = false;
     // Addresses of the buffers of global memory that were read and written, ascending. Atomic

@@ -517,6 +517,19 @@ bool uses_system_memory(const std::vector<Instruction>& code, int architecture) 
            });
 }
 
+// SR_CLOCK, SR_CLOCKLO, SR_CLOCKHI.
+std::vector<std::size_t> clock_reads(const std::vector<Instruction>& code) {
+    constexpr std::int64_t clocks[] = {1, 80, 81};
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < code.size(); ++i)
+        if (std::ranges::any_of(code[i].operands, [&](const Operand& one) {
+                return one.kind == Operand::Kind::special &&
+                       std::ranges::count(clocks, one.value) > 0;
+            }))
+            found.push_back(i);
+    return found;
+}
+
 // Once per kernel of a module.
 std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& launch,
                                                   std::span<const std::byte> parameters) {
@@ -543,6 +556,7 @@ std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& 
     made->order_shows = module.allocates() || std::ranges::any_of(*made->code, order_shows);
     made->may_wait = may_wait_for_groups(*made->code);
     made->cooperative = cooperative;
+    made->clock_reads = clock_reads(*made->code);
     launch.bank_0 = bank(made->local_bytes);
     launch.prepared = made;  // for step_at
     Preparation(launch, *made).run();
