@@ -63,6 +63,8 @@ std::string advice(const std::string& said) {
     if (begin == first.npos || end == first.npos || begin + before.size() > end) return {};
     const std::string name = first.substr(begin + before.size(), end - begin - before.size());
     if (name.starts_with("__")) return {};
+    if (name.ends_with("_t") && name.find("int") != name.npos)
+        return "; the source does not include <cstdint>";
     return fmt::format("; -D{}=VALUE, if it is the build that defines it", name);
 }
 
@@ -398,17 +400,26 @@ CompiledSource compile_cuda_source(const std::string& path, const std::string& t
     return Compiling(path, text, architecture, options, kernels, effort).run();
 }
 
-std::string about_templates(const std::string& path, const std::string& text,
-                            const std::string& kernel) {
+std::string why_not_compiled(const std::string& path, const std::string& text,
+                             const std::string& kernel) {
     for (const SourceKernel& one : kernels_of_text(text)) {
-        if (one.template_parameters.empty()) continue;
+        if (one.template_parameters.empty() && one.condition.empty()) continue;
         const bool meant = kernel.empty() || one.name == kernel ||
                            one.name.ends_with("::" + kernel) || kernel.starts_with(one.name + "<");
-        if (meant)
-            return fmt::format(
-                "'{0}' is a template ({1}:{2}: template <{3}>): --kernel '{0}<…>' makes an "
-                "instance of it",
-                one.name, fs::path(path).filename().string(), one.line, one.template_parameters);
+        if (!meant) continue;
+        const std::string where =
+            fmt::format("{}:{}", fs::path(path).filename().string(), one.line);
+        const std::string condition =
+            one.condition.empty()
+                ? ""
+                : fmt::format("where {} holds (-DNAME defines what the build would)",
+                              one.condition);
+        if (one.template_parameters.empty())
+            return fmt::format("'{}' ({}) is compiled only {}", one.name, where, condition);
+        return fmt::format(
+            "'{0}' is a template ({1}: template <{2}>): --kernel '{0}<…>' makes an instance of "
+            "it{3}",
+            one.name, where, one.template_parameters, condition.empty() ? "" : ", " + condition);
     }
     return {};
 }

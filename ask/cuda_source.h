@@ -36,9 +36,9 @@ CompiledSource compile_cuda_source(const std::string& path, const std::string& t
                                    const std::vector<std::string>& kernels,
                                    const CompileEffort& effort = {});
 
-// What is to be said where a kernel that is wanted is not there: that it is a template, and how it
-// is instantiated; empty: nothing.
-std::string about_templates(const std::string& path, const std::string& text,
-                            const std::string& kernel);
+// Why a kernel that is wanted is not in the machine code of its source: it is a template, which
+// --kernel instantiates, or stands under a condition of the preprocessor; empty: neither.
+std::string why_not_compiled(const std::string& path, const std::string& text,
+                             const std::string& kernel);
 
 }  // namespace occupipe::analysis

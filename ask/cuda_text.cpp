@@ -297,6 +297,43 @@ std::size_t count_of_word(std::string_view text, std::string_view word) {
     return count;
 }
 
+// The conditions of the preprocessor under which the text at `at` is compiled.
+std::string condition_at(std::string_view text, const Mask& mask, std::size_t at) {
+    struct Open {
+        std::string word, text;
+        bool guard = false;
+    };
+    std::vector<Open> open;
+    for (const auto& [begin, end] : mask.directives()) {
+        if (begin >= at) break;
+        std::string_view line = text.substr(begin + 1, end - begin - 1);
+        line = trimmed(line.substr(0, std::min(line.find("//"), line.find("/*"))));
+        const std::string word(
+            line.substr(0, std::ranges::find_if_not(line, in_word) - line.begin()));
+        const std::string_view rest = trimmed(line.substr(word.size()));
+        const auto described = [&] {
+            return fmt::format("#{} {} (line {})", word, in_one_line(rest),
+                               1 + std::ranges::count(text.substr(0, begin), '\n'));
+        };
+        if (word.starts_with("if")) {
+            open.push_back({word, described()});
+        } else if (word == "define" && !open.empty() && open.back().word == "ifndef") {
+            open.back().guard |=
+                open.back().text.starts_with("#ifndef " + std::string(rest) + " (");
+        } else if (word == "elif" && !open.empty()) {
+            open.back() = {word, described()};
+        } else if (word == "else" && !open.empty()) {
+            open.back() = {word, "#else of " + open.back().text};
+        } else if (word == "endif" && !open.empty()) {
+            open.pop_back();
+        }
+    }
+    std::string all;
+    for (const Open& one : open)
+        if (!one.guard) all += (all.empty() ? "" : " and ") + one.text;
+    return all;
+}
+
 bool is_error(std::string_view line) {
     return line.find("error") != line.npos || line.find("fatal") != line.npos;
 }
@@ -306,7 +343,8 @@ bool is_error(std::string_view line) {
 std::string code_of(std::string_view text) { return Mask(text).take(); }
 
 std::vector<SourceKernel> kernels_of_text(std::string_view text) {
-    const std::string code = code_of(text);
+    Mask mask(text);
+    const std::string code = mask.take();
     std::vector<SourceKernel> kernels;
     Walk(code, [&](const Head& head) {
         if (!has_word(head.rest, "__global__")) return;
@@ -321,7 +359,8 @@ std::vector<SourceKernel> kernels_of_text(std::string_view text) {
              .line = 1 + static_cast<int>(std::ranges::count(
                              code.substr(0, head.rest_begin + static_cast<std::size_t>(
                                                                   name.data() - head.rest.data())),
-                             '\n'))});
+                             '\n')),
+             .condition = condition_at(text, mask, begin)});
     }).run();
     return kernels;
 }

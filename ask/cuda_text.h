@@ -14,6 +14,9 @@ struct SourceKernel {
     std::string parameters;           // "float* a, int n", in one line
     std::string template_parameters;  // "int Width"; empty: it is no template
     int line = 0;                     // from 1 on
+    // "#ifdef USE_CUDA (line 3)", with those around it; empty: it stands under none. Those that
+    // keep a header from being read twice do not count.
+    std::string condition;
 };
 
 // In the order of the text.

@@ -175,7 +175,7 @@ KernelFile compiled(const std::string& path, const std::string& text, const std:
     const bool none = std::ranges::none_of(file.cubin.kernels, launchable);
     for (const std::string& one : none&& kernels.empty() ? std::vector<std::string>{""} : kernels)
         if (none || !has_kernel(file.cubin, one))
-            if (const std::string said = about_templates(path, text, one); !said.empty())
+            if (const std::string said = why_not_compiled(path, text, one); !said.empty())
                 throw InputError(fmt::format("{}: {}", path, said));
     return file;
 }

@@ -272,6 +272,8 @@ private:
 Command Command::subcommand(const std::string& name, const std::string& about) const {
     const auto app = std::make_shared<CommandApp>(about, name);
     app->formatter(std::make_shared<HelpText>());
+    // Where --help has all (show_first is not called), both say the same.
+    app->set_help_all_flag("--help-all", "Print all options and exit")->group("");
     app_->add_subcommand(app);
     return Command(app.get());
 }

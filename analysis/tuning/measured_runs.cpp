@@ -106,6 +106,13 @@ private:
         found_.format = "Kernel Tuner";
         if (const DocumentNode* const device = Document::find(root, "device_name"))
             found_.device = document_.text(*device);
+        if (const DocumentNode* const size = Document::find(root, "problem_size");
+            size && size->kind != DocumentNode::Kind::map &&
+            size->kind != DocumentNode::Kind::null) {
+            const Value one = value(*size);
+            const auto* const several = std::get_if<Value::List>(&one.of);
+            found_.problem_size = several ? *several : Value::List{one};
+        }
         std::vector<std::string> names;
         for (const DocumentNode& one :
              document_.items(document_.required(root, "tune_params_keys")))
@@ -230,7 +237,9 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
     };
     constexpr Column columns[] = {
         {"seconds", 1}, {"time_s", 1}, {"time_ms", 1e-3}, {"time_us", 1e-6}};
-    MeasuredRuns found{.file = file, .device = {}, .format = "CSV", .runs = {}, .notes = {}};
+    MeasuredRuns found;
+    found.file = file;
+    found.format = "CSV";
     const std::vector<CsvRecord> lines = parse_csv(text, file);
     if (lines.empty()) throw InputError(file, {1, 1}, "", "has no line");
     const CsvRecord& header = lines.front();
@@ -276,6 +285,27 @@ MeasuredRuns of_table(const std::string& text, const std::string& file) {
     return found;
 }
 
+// In numbers, without the 1s at the end; empty where some of it is none (the name of a function).
+std::vector<double> numbers_of(const Value::List& problem_size) {
+    std::vector<double> numbers;
+    for (const Value& one : problem_size) {
+        const std::optional<double> number = number_in(one);
+        if (!number) return {};
+        numbers.push_back(*number);
+    }
+    while (!numbers.empty() && numbers.back() == 1) numbers.pop_back();
+    return numbers;
+}
+
+void compare_problem_size(const TuningSpace& space, MeasuredRuns& runs) {
+    const std::vector<double> of_space = numbers_of(space.problem_size);
+    const std::vector<double> measured = numbers_of(runs.problem_size);
+    if (of_space.empty() || measured.empty() || of_space == measured) return;
+    runs.notes.push_back(fmt::format(
+        "its times are of the problem size {}, {} says {}: times are compared as they are",
+        to_text(runs.problem_size), space.file, to_text(space.problem_size)));
+}
+
 }  // namespace
 
 MeasuredRuns parse_measured_runs(const std::string& text, const std::string& file) {
@@ -293,6 +323,7 @@ void keep_those_of(const TuningSpace& space, MeasuredRuns& runs) {
         Value::List values;
         std::size_t count = 0;
     };
+    compare_problem_size(space, runs);
     std::map<std::string, Dropped> dropped;
     std::vector<MeasuredRun> kept;
     for (MeasuredRun& run : runs.runs) {

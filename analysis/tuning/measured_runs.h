@@ -22,8 +22,9 @@ struct MeasuredRun {
 
 struct MeasuredRuns {
     std::string file;
-    std::string device;  // as the file names it; empty: not told
-    std::string format;  // "T4", "Kernel Tuner", "KTT", "CSV"
+    std::string device;        // as the file names it; empty: not told
+    std::string format;        // "T4", "Kernel Tuner", "KTT", "CSV"
+    Value::List problem_size;  // as the file names it; empty: not told
     std::vector<MeasuredRun> runs;
     std::size_t excluded = 0;        // by keep_those_of()
     std::vector<std::string> notes;  // of keep_those_of(): a sentence each
@@ -31,7 +32,8 @@ struct MeasuredRuns {
 
 // Drops the configurations that the space excludes, and of the others what is no tunable of it; a
 // number equal to one of the space is that one (32.0 is 32). Throws InputError for a parameter that
-// is no tunable and has several values: which of the times would count?
+// is no tunable and has several values: which of the times would count? Notes another problem size
+// than the space's.
 void keep_those_of(const TuningSpace& space, MeasuredRuns& runs);
 
 // Throws InputError that names file, line and key.

@@ -51,6 +51,31 @@ TEST(WithoutOtherKernels, LeavesWhatIsWantedAndWhatIsNamed) {
     EXPECT_EQ(left.size(), text.size());
 }
 
+TEST(KernelsOfText, HaveTheConditionsAroundThem) {
+    const std::vector<SourceKernel> kernels = kernels_of_text(
+        "#ifndef FILE_CU\n"
+        "#define FILE_CU\n"
+        "__global__ void always() {}\n"
+        "#ifdef USE_CUDA // of the build\n"
+        "__global__ void a() {}\n"
+        "# if WIDTH > 4\n"
+        "__global__ void b() {}\n"
+        "# else\n"
+        "__global__ void c() {}\n"
+        "# endif\n"
+        "#elif defined(USE_HIP)\n"
+        "__global__ void d() {}\n"
+        "#endif\n"
+        "__global__ void again() {}\n"
+        "#endif\n");
+    std::vector<std::string> conditions;
+    for (const SourceKernel& one : kernels) conditions.push_back(one.condition);
+    EXPECT_EQ(conditions, (Names{"", "#ifdef USE_CUDA (line 4)",
+                                 "#ifdef USE_CUDA (line 4) and #if WIDTH > 4 (line 6)",
+                                 "#ifdef USE_CUDA (line 4) and #else of #if WIDTH > 4 (line 6)",
+                                 "#elif defined(USE_HIP) (line 11)", ""}));
+}
+
 TEST(KernelsOfText, AreFoundWithTheirTemplates) {
     EXPECT_EQ(listed("__global__ void a(int n) {}\n"), Names{"a(int n) 1"});
     EXPECT_EQ(listed("template <typename T,\n          int N = (3 > 2)>\n__global__ void b(T* x,\n"

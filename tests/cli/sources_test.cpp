@@ -305,6 +305,20 @@ TEST_F(SourcesCompiled, TemplatesAreInstantiated) {
     EXPECT_THAT(wrong.err, HasSubstr("there is no 'fill<float>'"));
 }
 
+TEST_F(SourcesCompiled, KernelsThatADefinitionOfTheBuildHides) {
+    const std::string path =
+        written("hidden.cu", "#ifdef USE_CUDA\n__global__ void k(int* a) { a[0] = 1; }\n#endif\n");
+    const Words words = {"--arch", "sm_80", "--grid", "1", "--block", "1", "--args", "a=i32[1]"};
+    const ProgramRun run = execute(path, words);
+    if (refused_without_compiler(run)) return;
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr("'k' (hidden.cu:2) is compiled only where #ifdef USE_CUDA (line "
+                                   "1) holds (-DNAME defines"));
+    Words defined = words;
+    defined.emplace_back("-DUSE_CUDA");
+    EXPECT_EQ(execute(path, defined).exit_code, 0);
+}
+
 TEST_F(SourcesCompiled, OptionsOfTheProject) {
     const std::string path = written(
         "src/k.cu", "#include \"wide.h\"\n__global__ void k(int* a) { a[0] = WIDTH + MORE; }\n");

@@ -98,6 +98,21 @@ TEST(TuningSpace, ConditionsAndValuesExclude) {
     EXPECT_THAT(runs.notes, ElementsAre("clock=2100: no tunable of spaces/t1.json, ignored"));
 }
 
+TEST(TuningSpace, TimesOfAnotherProblemSizeAreNoted) {
+    const auto notes = [](Value::List size) {
+        MeasuredRuns runs;
+        runs.problem_size = std::move(size);
+        keep_those_of(space(), runs);
+        return runs.notes;
+    };
+    EXPECT_THAT(notes({1000, 30}), ElementsAre());
+    EXPECT_THAT(notes({1000, 30.0, 1}), ElementsAre());
+    EXPECT_THAT(notes({std::string("of_image")}), ElementsAre());
+    EXPECT_THAT(notes({}), ElementsAre());
+    EXPECT_THAT(notes({4096}), ElementsAre(HasSubstr("of the problem size [4096], spaces/t1.json "
+                                                     "says [1000, 30]")));
+}
+
 // Which of two times would be that of bx=32?
 TEST(TuningSpace, AParameterThatTheSpaceLacksHasOneValue) {
     const auto fault = [](const Configuration& more, const Configuration& other) {
