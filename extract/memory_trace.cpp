@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <span>
 #include <thread>
 #include <unordered_map>
@@ -37,6 +36,7 @@ std::uint32_t count_of(std::uint32_t sectors) {
 
 // A line may stay for ever, however often the others are halved.
 constexpr int most_halvings = 32;
+constexpr std::size_t most_targets = std::size_t{1} << 16;
 
 class MemoryTrace::Recorder : public isa::GroupObserver {
 public:
@@ -56,6 +56,7 @@ public:
             places_[number].of_them.clear();
         }
         used.clear();
+        targets.clear();
         recorded_.clear();
         for (Warp& one : warps_) one.begin();
         latest_.clear();
@@ -106,6 +107,8 @@ public:
             site.merged += one.stored.merge(touched.lines(), one.steps);
         else
             one.stored.forget();
+        if (access.kind == isa::AccessKind::atomic && access.space == isa::Space::global)
+            count_targets(number, touched);
         const std::size_t told = number + (first ? trace_.first_sites() : 0);
         const std::uint64_t own = access.space == isa::Space::local
                                       ? local_line | std::uint64_t{warp} << local_warp_shift
@@ -161,8 +164,9 @@ public:
         }
     }
 
-    std::vector<SiteCounts> counts;    // by site
-    std::vector<std::size_t> used;     // sites
+    std::vector<SiteCounts> counts;  // by site
+    std::vector<std::size_t> used;   // sites
+    Targets targets;
     GroupTrace taken;                  // once it is finished
     std::vector<std::uint64_t> lines;  // of its references
 
@@ -220,6 +224,22 @@ private:
         if (warp >= most_warps || (seen >> warp & 1) != 0) return false;
         seen |= std::uint64_t{1} << warp;
         return true;
+    }
+
+    void count_targets(std::size_t number, const RequestLines& touched) {
+        const std::uint64_t limit = trace_.target_limit_.load(std::memory_order_relaxed);
+        for (const auto& [line, sectors] : touched.lines())
+            for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector) {
+                if ((sectors >> sector & 1) == 0) continue;
+                const std::uint64_t name = random_bits(number, line * sectors_per_line + sector);
+                if (name > limit) continue;
+                Target& one = targets[name];
+                one.site = number;
+                ++one.requests;
+            }
+        if (targets.size() <= most_targets) return;
+        const std::scoped_lock lock(trace_.mutex_);
+        trace_.leave_out_targets(targets);
     }
 
     void add_places(std::size_t number, const RequestLines& touched) {
@@ -346,6 +366,23 @@ void MemoryTrace::halve() {
     }
 }
 
+// Those of the smallest hashes stay: the same ones in every order, and counted from the beginning.
+void MemoryTrace::leave_out_targets(Targets& targets) {
+    while (targets.size() > most_targets) {
+        const std::uint64_t limit = target_limit_ / 2;
+        target_limit_ = limit;
+        std::erase_if(targets, [&](const auto& one) { return one.first > limit; });
+    }
+}
+
+std::vector<std::uint64_t> MemoryTrace::hottest() const {
+    std::vector<std::uint64_t> most(sites_.size(), 0);
+    for (const auto& [name, one] : targets_)
+        if (one.by_several && name <= target_limit_)
+            most[one.site] = std::max(most[one.site], one.requests);
+    return most;
+}
+
 void MemoryTrace::expect(std::uint64_t groups) {
     const std::scoped_lock lock(mutex_);
     while (references_ > 1 && references_ > most_references_ / std::max<std::uint64_t>(1, groups))
@@ -359,6 +396,14 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     recorder->sum_up_places();
     const std::scoped_lock lock(mutex_);
     for (const std::size_t i : recorder->used) sites_[i] += recorder->counts[i];
+    for (const auto& [name, one] : recorder->targets) {
+        if (name > target_limit_) continue;
+        const auto [known, fresh] = targets_.emplace(name, one);
+        if (fresh) continue;
+        known->second.requests += one.requests;
+        known->second.by_several = true;
+    }
+    leave_out_targets(targets_);
     number(taken, recorder->lines);
     references_ += taken.references.size();
     const auto place = std::ranges::lower_bound(groups_, taken.group, {}, &GroupTrace::group);
@@ -511,37 +556,6 @@ void touch(std::span<const Turn> turns, SectorReuse& cache, const std::vector<Si
     touch_each<level>(turns, cache, kinds, sites);
 }
 
-// Of each site of atomic operations: requests of the sector that has most, of those that several
-// groups ask for: what a group has for itself, other cores do not wait for.
-void find_hottest(const MemoryTrace& trace, const std::vector<SiteKind>& kinds,
-                  std::vector<SiteReuse>& sites) {
-    struct Asked {
-        std::uint64_t requests = 0, group = 0;
-        bool by_several = false;
-    };
-    if (std::ranges::none_of(kinds, [](const SiteKind& one) { return one.reads && one.writes; }))
-        return;
-    std::map<std::uint32_t, std::unordered_map<std::uint64_t, Asked>> sectors;
-    for (const GroupTrace& group : trace.groups())
-        for (const LineReference& one : group.references) {
-            const SiteKind& kind = kinds[one.site()];
-            if (!kind.reads || !kind.writes) continue;
-            auto& of_site = sectors[one.site() % trace.first_sites()];
-            for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector) {
-                if ((one.sectors() >> sector & 1) == 0) continue;
-                Asked& asked = of_site[one.line * sectors_per_line + sector];
-                asked.by_several =
-                    asked.by_several || (asked.requests > 0 && asked.group != group.group);
-                asked.group = group.group;
-                ++asked.requests;
-            }
-        }
-    for (const auto& [site, all] : sectors)
-        for (const auto& [sector, asked] : all)
-            if (asked.by_several)
-                sites[site].hottest = std::max(sites[site].hottest, asked.requests);
-}
-
 // By number: lines that the device touched since it last touched this one, before the launch.
 std::vector<std::uint64_t> earlier_lines(const MemoryTrace& trace,
                                          const EarlierReferences& earlier) {
@@ -575,6 +589,7 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
                 SectorReuse cache(order.device_lines(), earlier_lines(trace, options.earlier));
                 order.of_device([&](std::span<const Turn> turns) {
                     touch<Level::second>(turns, cache, kinds, sites[part]);
+                    result.references += turns.size();
                 });
                 result.lines = cache.lines();
                 return;
@@ -592,7 +607,9 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     for (std::size_t part = 1; part < parts; ++part)
         for (std::size_t site = 0; site < kinds.size(); ++site)
             result.sites[site] += sites[part][site];
-    find_hottest(trace, kinds, result.sites);
+    const std::vector<std::uint64_t> hottest = trace.hottest();
+    for (std::size_t site = 0; site < hottest.size(); ++site)
+        result.sites[site].hottest = hottest[site];
     return result;
 }
 
@@ -624,6 +641,7 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
     SetCache second(shape.device_bytes / line_size, shape.ways, shape.seed);
     std::vector<bool> seen(order.device_lines(), false);
     order.of_device([&](std::span<const Turn> turns) {
+        result.references += turns.size();
         for (std::size_t i = 0; i < turns.size(); ++i) {
             const std::uint32_t line = turns[i].line;
             in_second_level(second, line_of(line, 0, 1), turns[i], ends_request(turns, i), kinds,
@@ -637,18 +655,22 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
 
 namespace {
 
-// Of an instruction that asked for so many sectors. Where none of its lines is of the sample, it
-// has few: fewer than three times as many as one stands for, in 95 of 100 samples. What it asks
-// for beyond these is found again, where all lines of the launch fit at the latest.
-Reuse reuse_in(const ReuseCounts& counts, double sectors, std::uint64_t lines,
+// Of an instruction that asked for so many sectors, of so many lines request by request. Where none
+// of its lines is of the sample, it has few: fewer than three times as many as one stands for, in
+// 95 of 100 samples, and about one on average. What it asks for beyond these is found again, on
+// average after as many references of the device as it makes one in, so often as it has lines; at
+// the latest where all lines of the launch fit.
+Reuse reuse_in(const ReuseCounts& counts, double sectors, double lines, const MemoryReuse& all,
                std::uint64_t one_line_in) {
-    const double scaled_line = static_cast<double>(line_bytes) * static_cast<double>(one_line_in);
+    const auto one_in = static_cast<double>(one_line_in);
+    const double scaled_line = static_cast<double>(line_bytes) * one_in;
     if (counts.total() > 0 || one_line_in == 1) return counts.reuse(scaled_line);
-    constexpr std::uint64_t few = 3;
-    const auto fresh = static_cast<double>(few * one_line_in * sectors_per_line);
-    const double share = 1 - fresh / sectors;
+    constexpr double few = 3;
+    const double share = 1 - few * one_in * static_cast<double>(sectors_per_line) / sectors;
     if (!(share > 0)) return {};
-    return {{static_cast<std::int64_t>(static_cast<double>(lines + few) * scaled_line), share}};
+    const double between = static_cast<double>(all.references) * one_in / lines;
+    const double needed = std::min(static_cast<double>(all.lines), between) + few;
+    return {{static_cast<std::int64_t>(needed * scaled_line), share}};
 }
 
 // Of requests of `lines` lines each, where one line in so many was looked at: as many of a
@@ -709,11 +731,11 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         use.least_sectors = mean(moved.least_sectors, moved.requests);
         use.lines = mean(moved.lines, moved.requests);
         use.bank_passes = mean(moved.passes, moved.requests);
-        const double all = executions == Executions::first
-                               ? use.sectors * static_cast<double>(first_requests)
-                               : static_cast<double>(moved.sectors);
+        const auto asked =
+            static_cast<double>(executions == Executions::first ? first_requests : moved.requests);
         const auto told = [&](const ReuseCounts& counts) {
-            return reuse_in(counts, all, reuse.lines, trace.one_line_in());
+            return reuse_in(counts, use.sectors * asked, *use.lines * asked, reuse,
+                            trace.one_line_in());
         };
         if (first) use.core = told(found.core);
         if (reads) use.device = told(found.device);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "core/memory_use.h"
@@ -56,6 +57,10 @@ public:
     MemoryCounts counts_of(isa::Space space, isa::AccessKind kind) const;
     const std::vector<GroupTrace>& groups() const { return groups_; }  // by number
     std::uint64_t one_line_in() const { return std::uint64_t{1} << halvings_; }
+    // By site, of atomic operations: requests of the sector that has most, of those that several
+    // groups ask for: what a group has for itself, other cores do not wait for. Of more than 65,536
+    // such sectors a sample was counted.
+    std::vector<std::uint64_t> hottest() const;
     // By number: address / 128; local memory: a line of its warp's own, the same in each slot.
     // Which line has which number depends on the order in which groups ended.
     // After the first group: so many will be recorded in all, about as long as it. Lines that would
@@ -68,7 +73,15 @@ public:
 
 private:
     class Recorder;
+    // A sector that a site's atomic operations go to, by a hash of both.
+    struct Target {
+        std::size_t site = 0;
+        std::uint64_t requests = 0;
+        bool by_several = false;  // groups
+    };
+    using Targets = std::unordered_map<std::uint64_t, Target>;
 
+    void leave_out_targets(Targets& targets);
     static bool stays(std::uint64_t line, int halvings);
     void halve();
     void number(GroupTrace& group, const std::vector<std::uint64_t>& lines);
@@ -86,6 +99,8 @@ private:
     };
     std::vector<std::unique_ptr<Recorder>> resting_;  // of no group now
     LineNumbers global_, local_;
+    Targets targets_;
+    std::atomic<std::uint64_t> target_limit_ = ~std::uint64_t{0};  // hashes up to here are counted
     std::uint64_t references_ = 0;
     std::atomic<int> halvings_ = 0;
 };
@@ -97,9 +112,7 @@ struct SiteReuse {
     // Of the requests that read: what the sector needs that needs most.
     ReuseCounts core_requests, device_requests;
     std::uint64_t lines_read = 0;  // by these requests; one line in `one_line_in` is looked at
-    // Atomic operations: requests of the sector that has most, of those that several groups ask
-    // for.
-    std::uint64_t hottest = 0;
+    std::uint64_t hottest = 0;     // MemoryTrace::hottest()
 
     SiteReuse& operator+=(const SiteReuse& other);
 };
@@ -114,6 +127,7 @@ inline constexpr std::uint64_t every_group = ~std::uint64_t{0};
 struct MemoryReuse {
     std::vector<SiteReuse> sites;  // by site, those of first executions behind the others
     std::uint64_t lines = 0;       // different ones, of those looked at
+    std::uint64_t references = 0;  // to these, of the device
 };
 // So many bytes the device referred to between its last reference to this line of global memory
 // (address / 128) and the launch; absent: there was none.

@@ -196,6 +196,35 @@ TEST(MemoryTrace, TellsOfTheSectorThatMostAtomicOperationsGoTo) {
     }
 }
 
+// Whichever lines the sample leaves out: one counter among reads of many lines.
+TEST(MemoryTrace, OneCounterIsFoundWhateverTheSampleIs) {
+    for (std::uint64_t counter = 1; counter <= 8; ++counter) {
+        MemoryTrace trace(only_barrier(), 1000);
+        launch(trace, 64, 2, [&](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+            to = {load(mib + (2 * group + warp) * 32 * 128, 128, 1),
+                  {.instruction = 0,
+                   .address = [=](std::uint64_t) { return counter * 128; },
+                   .kind = AccessKind::atomic}};
+        });
+        ASSERT_GE(trace.one_line_in(), 4);
+        EXPECT_EQ(*use_of(trace, four_cores).hottest, 1);
+    }
+}
+
+// Two groups go to 200,000 sectors, the second one in the other direction: more than are counted.
+TEST(MemoryTrace, OfManyTargetsASampleIsCounted) {
+    constexpr std::uint64_t sectors = 200'000;
+    MemoryTrace trace(only_barrier());
+    launch(trace, 2, 1, [&](std::uint64_t group, std::uint32_t, std::vector<Access>& to) {
+        for (std::uint64_t i = 0; i < sectors; ++i)
+            to.push_back(
+                {.instruction = 0,
+                 .address = [=](std::uint64_t) { return 32 * (group == 0 ? i : sectors - 1 - i); },
+                 .kind = AccessKind::atomic});
+    });
+    EXPECT_EQ(trace.hottest()[static_cast<std::size_t>(Space::global)], 2);
+}
+
 // A block-wide reduction: of three rounds, the first reads what is new, the others what the group
 // has read. Another load reads something new in each round.
 TEST(MemoryTrace, TellsFirstExecutionsFromLaterOnes) {
@@ -640,7 +669,7 @@ TEST(MemoryTrace, ASampleOfLinesFindsTheWorkingSet) {
 }
 
 // One line again and again between others of a stream: whether or not the sample has this line,
-// most of what is asked of it is found, and of the stream nothing.
+// most of what is asked of it is found by a few lines of the sample, and of the stream nothing.
 TEST(MemoryTrace, ALineOutsideOfTheSampleIsFoundAgain) {
     for (std::uint64_t hot = 1; hot <= 20; ++hot) {
         MemoryTrace trace(only_barrier(), 1000);
@@ -651,8 +680,9 @@ TEST(MemoryTrace, ALineOutsideOfTheSampleIsFoundAgain) {
             }
         });
         ASSERT_GE(trace.one_line_in(), 4);
-        EXPECT_GT(share_at(*use_of(trace, four_cores, 2).device, 2.0 * mib), 0.6) << hot;
-        EXPECT_GT(share_at(*use_of(trace, four_cores, 2).core, 2.0 * mib), 0.6) << hot;
+        const double few_lines = 8.0 * 128 * static_cast<double>(trace.one_line_in());
+        EXPECT_GT(share_at(*use_of(trace, four_cores, 2).device, few_lines), 0.6) << hot;
+        EXPECT_GT(share_at(*use_of(trace, four_cores, 2).core, few_lines), 0.6) << hot;
         EXPECT_EQ(share_at(*use_of(trace, four_cores).device, 1e12), 0) << hot;
     }
 }
