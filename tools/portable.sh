@@ -131,7 +131,7 @@ if [[ $with_nvrtc == yes ]]; then
     cp build/cuda-wheels/nvidia/cu13/lib/libnvrtc* "$bundle/cuda-wheels/nvidia/cu13/lib/"
     cp build/cuda-wheels/nvidia_cuda_nvrtc-*.dist-info/licenses/License.txt "$bundle/licences/nvrtc"
     for library in "$bundle"/cuda-wheels/nvidia/cu13/lib/*; do check_needs "$library" 'libgcc_s|libstdc\+\+'; done
-    env -i "$bundle/occupipe" --version | grep -q '^NVRTC ' || die "the packed NVRTC was not found"
+    env -i "$bundle/occupipe" --version | grep '^NVRTC ' > /dev/null || die "the packed NVRTC was not found"
     archive=$output/$name-nvrtc.tar.gz
 else
     archive=$output/$name.tar.gz
