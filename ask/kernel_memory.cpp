@@ -31,6 +31,12 @@ void tell(std::vector<KernelItem>& items, const UseOf& use_of) {
     }
 }
 
+bool has_address(const isa::Instruction& one) {
+    return std::ranges::any_of(one.operands, [](const isa::Operand& operand) {
+        return operand.kind == isa::Operand::Kind::address;
+    });
+}
+
 void tell(const KernelIn& in, const std::vector<bool>& passes, const extract::MemoryReuse& reuse,
           Kernel& kernel) {
     using extract::Executions;
@@ -49,7 +55,8 @@ void tell(const KernelIn& in, const std::vector<bool>& passes, const extract::Me
             const auto [use, fresh] = uses.try_emplace({what.code, executions});
             if (fresh)
                 use->second = extract::memory_use(*in.memory, reuse, passes, what.code, executions);
-            if (use->second && what.active == 0) return MemoryUse{};  // it asks for nothing
+            const bool asks = use->second || has_address((*in.code)[what.code]);
+            if (asks && what.active == 0) return MemoryUse{};  // for nothing, here
             return use->second;
         });
     }

@@ -397,12 +397,16 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
         if (facts.back().barrier) barrier_ops.push_back(ops.back());
     }
 
+    // A barrier that no lane comes to is an issue slot.
+    std::vector<StreamInstruction> instructions = streams.instructions;
+    for (StreamInstruction& one : instructions)
+        if (one.active == 0 && facts[one.code].barrier) one.code += size;
     double warps = 0, executed = 0;
     std::vector<std::int64_t> counts;  // barriers, by class
     for (const WarpClass& one : streams.classes) {
         warps += one.weight;
         executed += one.weight * static_cast<double>(one.instructions);
-        counts.push_back(barriers(one.stream, streams.instructions, facts));
+        counts.push_back(barriers(one.stream, instructions, facts));
     }
     if (executed == 0) throw InputError(fmt::format("kernel '{}': nothing was executed", name));
 
@@ -416,7 +420,6 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     for (std::size_t i = 0; i < stands.size(); ++i)
         stand_for[stands[i]] += streams.classes[i].weight;
     std::vector<std::int32_t> program_of(stands.size(), -1);
-    std::vector<StreamInstruction> instructions = streams.instructions;
     double own = 0;
     const auto taken = static_cast<std::size_t>(
         std::ranges::count_if(stand_for, [](double one) { return one > 0; }));

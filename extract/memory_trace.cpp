@@ -74,7 +74,8 @@ public:
             const auto barrier = trace_.has_barriers_
                                      ? std::find_if(at, executed.end(),
                                                     [&](const auto& step) {
-                                                        return trace_.barriers_[step.instruction];
+                                                        return step.active != 0 &&
+                                                               trace_.barriers_[step.instruction];
                                                     })
                                      : executed.end();
             one.clock += static_cast<std::uint32_t>(barrier - at);

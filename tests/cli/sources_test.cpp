@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -317,6 +318,44 @@ TEST_F(SourcesCompiled, KernelsThatADefinitionOfTheBuildHides) {
     Words defined = words;
     defined.emplace_back("-DUSE_CUDA");
     EXPECT_EQ(execute(path, defined).exit_code, 0);
+}
+
+// A barrier, a store and a read of shared memory whose condition never holds.
+TEST_F(SourcesCompiled, WhatNoLaneExecutesIsAnIssueSlot) {
+    const std::string path = written("rare.cu", R"(
+__global__ void k(float* out, int n, int rare) {
+    __shared__ float shared[256];
+    shared[threadIdx.x] = 0;
+    float x = threadIdx.x, y = 1;
+#pragma unroll 1
+    for (int r = 0; r < n; ++r) {
+        if ((r & 7) == (threadIdx.x >> 5)) {
+#pragma unroll 1
+            for (int k = 0; k < 32; ++k) y = y * 0.5f + x;
+        }
+#if WHAT == 1
+        if (r == rare) __syncthreads();
+#elif WHAT == 2
+        if (r == rare) out[threadIdx.x * 32] = 1;
+#elif WHAT == 3
+        if (r == rare) y += shared[threadIdx.x * 32 & 255];
+#else
+        if (r == rare) y += n;
+#endif
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = x + y;
+}
+)");
+    const auto cycles = [&](int what) {
+        const ProgramRun run = run_program({"predict", path, "--profile", "a100", "--grid", "108",
+                                            "--block", "256", "--args", "out=f32[27648] 256 -1",
+                                            "-DWHAT=" + std::to_string(what), "--json"});
+        if (refused_without_compiler(run)) return 0.0;
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        return nlohmann::json::parse(run.out)["predictions"][0]["cycles"].get<double>();
+    };
+    const double plain = cycles(0);
+    for (const int what : {1, 2, 3}) EXPECT_NEAR(cycles(what), plain, 0.15 * plain) << what;
 }
 
 TEST_F(SourcesCompiled, OptionsOfTheProject) {
