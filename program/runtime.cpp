@@ -365,8 +365,32 @@ void Runtime::touched_by_copy(const void* to, std::size_t size) {
         history_.touched(address, size, size);
 }
 
+namespace {
+
+std::uint64_t word(std::span<const std::byte> from, std::size_t at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, &from[at], sizeof(value));
+    return value;
+}
+
+// Where the parameters have a pointer into the range's allocation: the nearest in front of it.
+std::optional<std::size_t> pointer_to(const TouchedRange& range,
+                                      std::span<const std::byte> parameters) {
+    std::optional<std::size_t> found;
+    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size();
+         at += sizeof(std::uint64_t)) {
+        const std::uint64_t pointer = word(parameters, at);
+        if (pointer - range.of >= range.of_size || pointer > range.begin) continue;
+        if (!found || pointer > word(parameters, *found)) found = at;
+    }
+    return found;
+}
+
+}  // namespace
+
 std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& lines,
-                                             double lines_each) const {
+                                             double lines_each,
+                                             std::span<const std::byte> parameters) const {
     constexpr double most_lines_apart = 64;  // of one range, where each line was looked at
     constexpr std::size_t most_ranges = 4096;
     const auto gap = static_cast<std::uint64_t>(most_lines_apart * lines_each);
@@ -393,6 +417,9 @@ std::vector<TouchedRange> Runtime::ranges_of(const std::vector<std::uint64_t>& l
         count += static_cast<double>(each);
         range.bytes = static_cast<std::uint64_t>(std::min(count, static_cast<double>(range.size)));
     }
+    // As launches are compared range by range, whatever addresses their buffers have.
+    std::ranges::stable_sort(ranges, {},
+                             [&](const TouchedRange& one) { return pointer_to(one, parameters); });
     return ranges;
 }
 
@@ -412,23 +439,10 @@ std::vector<double> Runtime::cached_shares(const std::vector<TouchedRange>& rang
 
 std::vector<TouchedRange> Runtime::ranges_with(const KnownShape& known,
                                                std::span<const std::byte> parameters) const {
-    const auto word = [](std::span<const std::byte> from, std::size_t at) {
-        std::uint64_t value = 0;
-        std::memcpy(&value, &from[at], sizeof(value));
-        return value;
-    };
     std::vector<TouchedRange> ranges;
     for (TouchedRange one : known.touched) {
-        // Of what points into its allocation, the nearest in front of it.
-        std::optional<std::uint64_t> then, now;
-        for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size();
-             at += sizeof(std::uint64_t)) {
-            const std::uint64_t old = word(known.parameters, at);
-            if (old - one.of >= one.of_size || old > one.begin || (then && old <= *then)) continue;
-            then = old;
-            now = word(parameters, at);
-        }
-        if (then) one.begin += *now - *then;
+        if (const auto at = pointer_to(one, known.parameters))
+            one.begin += word(parameters, *at) - word(known.parameters, *at);
         const Allocation* const in = allocation(one.begin);
         if (in == nullptr) continue;
         one.kind = in->kind;

@@ -198,9 +198,10 @@ private:
     void note(const std::string& text);
     // What of a launch's memory takes longer on a GPU than predictions say.
     void note_unpriced(const std::vector<TouchedRange>& ranges);
-    // What a launch refers to, of whose lines one in so many is known; ascending.
-    std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines,
-                                        double lines_each) const;
+    // What a launch with these parameters refers to, of whose lines, ascending, one in so many is
+    // known: by the parameters that point there.
+    std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines, double lines_each,
+                                        std::span<const std::byte> parameters) const;
     struct KnownShape;
     std::vector<double> cached_shares(const std::vector<TouchedRange>& ranges) const;
     // What a launch of the shape refers to that has these parameters, if it does as the one that

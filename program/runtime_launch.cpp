@@ -291,7 +291,9 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         launch.options.on_fault = [&](const auto&... fault) { findings.fault(fault...); };
     std::mutex telling;
     if (settings_.on_error == OnError::as_cuda)
-        launch.options.on_behind = [&](std::size_t instruction, std::uint32_t, const auto& first) {
+        launch.options.on_behind = [&](std::size_t instruction, std::uint32_t threads,
+                                       const auto& first) {
+            if (shadow_) return findings.fault(instruction, threads, first);
             const std::scoped_lock lock(telling);
             if (told_behind_.emplace(kernel.name, findings.place_of(instruction)).second)
                 tell(text_of(first(), kernel) +
@@ -328,7 +330,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         };
         launch.earlier_bytes = static_cast<std::int64_t>(history_.bytes());
         ExecutedAndPredicted both = execute_and_predict(launch, settings_.profiles);
-        touched = known.touched = ranges_of(both.lines, both.lines_each);
+        touched = known.touched = ranges_of(both.lines, both.lines_each, parameters);
         known.parameters.assign(parameters.begin(), parameters.end());
         note_unpriced(touched);
         if (launch.sample)

@@ -143,7 +143,8 @@ public:
                 any_alive = true;
                 groups_[i].memory_changed = changed;
                 const auto alone = [] { return true; };
-                const bool again = running[i].spin.goes_in_circles(groups_[i], taken[i], alone);
+                const bool again =
+                    taken[i] > 0 && running[i].spin.goes_in_circles(groups_[i], taken[i], alone);
                 running[i].in_circles = again || (running[i].in_circles && !changed);
                 all_in_circles = all_in_circles && running[i].in_circles;
             }
@@ -234,21 +235,31 @@ private:
     // All warps of the group in turn; how many steps they took.
     std::uint64_t round(Group& group) {
         std::uint64_t taken = 0;
+        bool any_rests = false;
         for (Warp& warp : group.warps) {
-            if (can_run(warp)) taken += turn_of(group, warp);
+            if (!can_run(warp)) continue;
+            if (warp.rests > 0) {
+                --warp.rests;
+                any_rests = true;
+                continue;
+            }
+            taken += turn_of(group, warp);
         }
-        if (taken == 0) fail_deadlock(group);
+        if (taken == 0 && !any_rests) fail_deadlock(group);
         group.clock += taken;
         count(group, taken);
         return taken;
     }
 
     std::uint32_t turn_of(Group& group, Warp& warp) {
-        // A warp that waits for other groups looks once or twice in its turn, as it does on a GPU
-        // in the time in which the others execute as much.
-        constexpr std::uint32_t short_turn = 16;
+        // A warp that waits for other groups looks in its turn, then leaves out more and more of
+        // them: on a GPU a look takes as long as many instructions of the others, and how often it
+        // looks costs nobody time.
+        constexpr std::uint32_t short_turn = 16, most_rests = 64;
+        const PreparedCode& code = *launch_.prepared;
         const std::uint32_t turn =
-            launch_.prepared->cooperative ? std::min(short_turn, options_.turn) : options_.turn;
+            code.cooperative ? std::min(short_turn, options_.turn) : options_.turn;
+        const std::uint32_t before = warp.pc;
         const std::uint32_t taken =
             group.observer ? run<true>(group, warp, turn) : run<false>(group, warp, turn);
         // Others of the warp have their turn, too; where they got it by YIELD already, a second
@@ -257,6 +268,11 @@ private:
         if (taken >= turn && warp.active != 0) {
             if ((warp.yielded | warp.yielded_before) != 0) release_from_yielding(warp, taken, turn);
             if (!gave_way) rotate(warp);
+        }
+        if (code.cooperative) {
+            const bool waits = code.waits[before] && warp.active != 0 && code.waits[warp.pc];
+            warp.rests = waits ? warp.next_rest : 0;
+            warp.next_rest = waits ? std::min(2 * warp.next_rest, most_rests) : 1;
         }
         return taken;
     }

@@ -63,6 +63,8 @@ void Group::begin(const Launch& of, std::uint64_t number) {
         warp.pc = 0;
         warp.stop = false;
         warp.gave_way = false;
+        warp.rests = 0;
+        warp.next_rest = 1;
         warp.yielded = warp.yielded_before = 0;
         warp.steps_since_shift = 0;
         warp.number = w;

@@ -556,6 +556,8 @@ std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& 
     made->order_shows = module.allocates() || std::ranges::any_of(*made->code, order_shows);
     made->may_wait = may_wait_for_groups(*made->code);
     made->cooperative = cooperative;
+    made->waits = in_waiting_loop(*made->code);
+    made->waits.push_back(false);  // behind the last
     made->clock_reads = clock_reads(*made->code);
     launch.bank_0 = bank(made->local_bytes);
     launch.prepared = made;  // for step_at

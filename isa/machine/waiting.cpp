@@ -130,25 +130,46 @@ private:
     std::array<std::array<Known, registers>, files> known_{};
 };
 
+// Where a loop begins that the code's instruction i ends; absent: it ends none.
+std::optional<std::size_t> begin_of_loop(const std::vector<Instruction>& code, std::size_t i) {
+    const Instruction& one = code[i];
+    if (one.opcode == "BRX" || one.opcode == "BRXU" || one.opcode == "JMX") return 0;
+    if (one.opcode != "BRA" && one.opcode != "JMP") return std::nullopt;
+    std::optional<std::size_t> first;
+    for (const Operand& operand : one.operands) {
+        if (operand.kind != Kind::target) continue;
+        if (operand.value >= 0 && operand.value <= one.address && !operand.number) {
+            first = static_cast<std::size_t>(operand.value / instruction_bytes);
+        }
+    }
+    return first && *first <= i ? first : std::nullopt;
+}
+
 }  // namespace
 
 bool may_wait_for_groups(const std::vector<Instruction>& code) {
     if (std::ranges::none_of(code, loads)) return false;
     for (std::size_t i = 0; i < code.size(); ++i) {
-        const Instruction& one = code[i];
-        const bool by_table = one.opcode == "BRX" || one.opcode == "BRXU" || one.opcode == "JMX";
-        if (one.opcode != "BRA" && one.opcode != "JMP" && !by_table) continue;
-        std::optional<std::size_t> first;
-        if (by_table) first = 0;
-        for (const Operand& operand : one.operands) {
-            if (operand.kind != Kind::target || by_table) continue;
-            if (operand.value >= 0 && operand.value <= one.address && !operand.number) {
-                first = static_cast<std::size_t>(operand.value / instruction_bytes);
-            }
-        }
-        if (first && *first <= i && Loop(code, *first, i).may_wait()) return true;
+        const std::optional<std::size_t> first = begin_of_loop(code, i);
+        if (first && Loop(code, *first, i).may_wait()) return true;
     }
     return false;
+}
+
+std::vector<bool> in_waiting_loop(const std::vector<Instruction>& code) {
+    constexpr std::size_t most = 32;  // instructions
+    std::vector<bool> result(code.size());
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        const std::optional<std::size_t> first = begin_of_loop(code, i);
+        if (!first || i - *first >= most) continue;
+        const auto begin = code.begin() + static_cast<std::ptrdiff_t>(*first);
+        const bool looks =
+            std::any_of(begin, code.begin() + static_cast<std::ptrdiff_t>(i),
+                        [](const Instruction& one) { return loads(one) && promised_to_all(one); });
+        if (looks)
+            std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(*first), i - *first + 1, true);
+    }
+    return result;
 }
 
 }  // namespace occupipe::isa

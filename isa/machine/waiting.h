@@ -12,4 +12,7 @@ namespace occupipe::isa {
 // address that does not change in the loop. Says so rather too often than too seldom.
 bool may_wait_for_groups(const std::vector<Instruction>& code);
 
+// By instruction: of a short loop that reads what other groups write, as in a barrier of the grid.
+std::vector<bool> in_waiting_loop(const std::vector<Instruction>& code);
+
 }  // namespace occupipe::isa

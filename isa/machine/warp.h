@@ -47,7 +47,9 @@ struct Warp {
     // Lanes that executed YIELD of late, and before that: every split has taken thousands of steps
     // and had several turns in between, as a loop may be longer than a turn.
     Mask yielded = 0, yielded_before = 0;
-    bool gave_way = false;                // within this turn: no need to do so at its end
+    bool gave_way = false;  // within this turn: no need to do so at its end
+    // Turns that it leaves out, as it waits for other groups, and as many the next time.
+    std::uint32_t rests = 0, next_rest = 1;
     std::uint64_t steps_since_shift = 0;  // since `yielded` became `yielded_before`
     Mask alive = 0;                       // lanes that have not left
     Mask present = 0;          // lanes that there are (the last warp may have fewer than 32)

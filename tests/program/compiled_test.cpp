@@ -145,16 +145,21 @@ TEST(ProgramRepeats, AreAsTheLaunchWhoseCachesWereAlike) {
     ASSERT_EQ(made.exit_code, 0) << made.err;
     const auto kernels =
         nlohmann::json::parse(read_text_file(folder.path / "out" / "launches.json"))["kernels"];
-    ASSERT_EQ(kernels.size(), 2U);
+    ASSERT_EQ(kernels.size(), 3U);
     EXPECT_EQ(kernels[0]["launches"], 4);
     EXPECT_EQ(kernels[0]["predicted_launches"], 2);
     // The last prediction's: all that it reads is in L2.
     EXPECT_EQ(kernels[0]["predictions"][0]["dram_bytes_each"], 0);
     // By turns with two strides: each launch takes the time of its own.
     const auto trace = nlohmann::json::parse(read_text_file(folder.path / "out" / "trace.json"));
-    std::vector<double> times;
-    for (const auto& event : trace["traceEvents"])
+    std::vector<double> times, copies;
+    for (const auto& event : trace["traceEvents"]) {
         if (event["name"].get<std::string>().starts_with("gather")) times.push_back(event["dur"]);
+        if (event["name"].get<std::string>().starts_with("copy")) copies.push_back(event["dur"]);
+    }
+    // To and fro: what the first launch found in caches, the last one does not.
+    ASSERT_EQ(copies.size(), 3U);
+    EXPECT_GT(copies[2], 1.2 * copies[0]);
     ASSERT_EQ(times.size(), 6U);
     EXPECT_GT(times[1], 1.5 * times[0]);
     for (std::size_t i = 2; i < times.size(); ++i) EXPECT_EQ(times[i], times[i % 2]);
@@ -166,6 +171,23 @@ TEST(ProgramRepeats, AreAsTheLaunchWhoseCachesWereAlike) {
         if (event["name"].get<std::string>().starts_with("gather"))
             of_sample.push_back(event["dur"]);
     EXPECT_EQ(of_sample, times);
+}
+
+// Groups that wait for one that works cost it no time.
+TEST(ProgramTogether, WaitingAtABarrierOfTheGridIsFree) {
+    const std::string& path = compiled().path("uneven", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const test::TemporaryFolder folder;
+    const ProgramRun made = run(path, {}, {"-o", (folder.path / "out").string()});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("PASS"));
+    std::map<std::string, double> seconds;
+    const auto kernels =
+        nlohmann::json::parse(read_text_file(folder.path / "out" / "launches.json"))["kernels"];
+    for (const auto& kernel : kernels)
+        seconds[kernel["symbol"]] = kernel["predictions"][0]["seconds"];
+    EXPECT_GT(seconds.at("_Z5alonePji"), 20e-6);
+    EXPECT_LT(seconds.at("_Z7waitingPji"), seconds.at("_Z5alonePji") + 4e-6);
 }
 
 TEST(ProgramNested, AKernelThatLaunchesAnotherOneIsRefusedAlone) {
