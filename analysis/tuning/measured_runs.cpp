@@ -48,6 +48,27 @@ std::string closed(std::string text) {
     return text.substr(0, last) + "}}";
 }
 
+// Python writes NaN, Infinity and -Infinity, which JSON has not: null, outside of strings.
+std::string without_nan(const std::string& text) {
+    std::string left;
+    left.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at;
+        if (text[at] == '"') {
+            for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\';
+            at = std::min(at + 1, text.size());
+            left.append(text, begin, at - begin);
+            continue;
+        }
+        constexpr std::string_view words[] = {"NaN", "Infinity", "-Infinity"};
+        const auto* const word = std::ranges::find_if(
+            words, [&](std::string_view one) { return text.compare(at, one.size(), one) == 0; });
+        at += word == std::end(words) ? 1 : word->size();
+        left += word == std::end(words) ? text.substr(begin, 1) : "null";
+    }
+    return left;
+}
+
 class Reader {
 public:
     explicit Reader(const Document& document) : document_(document) {
@@ -125,8 +146,10 @@ private:
             const DocumentNode& time = document_.required(entry, "time");
             const DocumentNode* const times = Document::find(entry, "times");
             constexpr double failed = 1e20;  // as versions before 1.0 wrote it
-            if (std::holds_alternative<std::string>(value_of(document_.text(time)).of) ||
-                document_.number(time) >= failed)
+            if (time.kind == DocumentNode::Kind::null)
+                run.failure = "no time";
+            else if (std::holds_alternative<std::string>(value_of(document_.text(time)).of) ||
+                     document_.number(time) >= failed)
                 run.failure = time.text;
             else if (times && !times->children.empty())
                 set_median(run, pointers(document_.items(*times)), milliseconds);
@@ -136,17 +159,27 @@ private:
         }
     }
 
-    // Of the first time among the results' measurements; nullptr: none says it.
+    // Of the first time among the results' measurements that is their objective, else of the first
+    // that is none of compiling; nullptr: none says it.
     static const DocumentNode* unit_of_measurements(const DocumentNode& results) {
+        const DocumentNode* other = nullptr;
         for (const DocumentNode& result : results.children) {
             const DocumentNode* const all = Document::find(result, "measurements");
             if (!all) continue;
+            const DocumentNode* const objectives = Document::find(result, "objectives");
             for (const DocumentNode& one : all->children) {
                 const DocumentNode* const node = Document::find(one, "unit");
-                if (node && find_unit(node->text) != nullptr) return node;
+                if (!node || find_unit(node->text) == nullptr) continue;
+                const DocumentNode* const name = Document::find(one, "name");
+                const std::string called = name ? name->text : "";
+                if (objectives && std::ranges::any_of(objectives->children, [&](const auto& what) {
+                        return what.text == called;
+                    }))
+                    return node;
+                if (!other && called.find("compil") == called.npos) other = node;
             }
         }
-        return nullptr;
+        return other;
     }
 
     // {"metadata": {"timeunit"}, "results": [{"configuration": {…}, "times": {"runtimes": […]},
@@ -310,7 +343,8 @@ void compare_problem_size(const TuningSpace& space, MeasuredRuns& runs) {
 
 MeasuredRuns parse_measured_runs(const std::string& text, const std::string& file) {
     if (!looks_like_json(text)) return of_table(text, file);
-    const Document document = parse_json(closed(text), file, DuplicateKeys::last_counts);
+    const Document document =
+        parse_json(without_nan(closed(text)), file, DuplicateKeys::last_counts);
     return Reader(document).run();
 }
 

@@ -329,6 +329,22 @@ TEST(MeasuredRuns, EveryFormatGivesTheSameTimes) {
                   {"configuration": {"bx": 64}, "times": {}, "invalidity": "runtime"}]})",
               "converted.json"),
           "T4");
+    check(parse_measured_runs(
+              R"({"results": [
+                  {"configuration": {"bx": 32}, "times": {"runtimes": [2000]},
+                   "objectives": ["time"],
+                   "measurements": [{"name": "compile_time", "value": 1, "unit": "s"},
+                                    {"name": "wait", "value": 1, "unit": "ns"},
+                                    {"name": "time", "value": 2000, "unit": "us"}]},
+                  {"configuration": {"bx": 64}, "times": {}, "invalidity": "runtime"}]})",
+              "objectives.json"),
+          "T4");
+    // As Python writes what is no number.
+    check(parse_measured_runs(R"({"note": "NaN \" NaN", "tune_params_keys": ["bx"], "cache": {
+            "32": {"bx": 32, "time": 2, "GFLOP/s": NaN, "GB/s": -Infinity},
+            "64": {"bx": 64, "time": NaN}}})",
+                              "nan.json"),
+          "Kernel Tuner");
     // As Kernel Tuner wrote failures once.
     EXPECT_EQ(parse_measured_runs(
                   R"({"tune_params_keys": ["bx"], "cache": {"1": {"bx": 1, "time": 1e20}}})", "old")
