@@ -97,16 +97,34 @@ bool is_host_header(const std::string& name) {
 bool holds(const bench::NvrtcOutput& output, const std::string& kernel) {
     if (output.lowered.contains(kernel)) return true;
     try {
-        extract::find_kernel(isa::read_cubin(output.cubin), kernel);
-        return true;
+        return !extract::kernels_called(isa::read_cubin(output.cubin), kernel).empty();
     } catch (const InputError&) {
         return false;
     }
 }
 
+// "k" of "k<4>(float*)".
+std::string base_of(const std::string& kernel) {
+    return kernel.substr(0, kernel.find_first_of("<("));
+}
+
+bool is_or_ends_with(const std::string& name, const std::string& last) {
+    return name == last || name.ends_with("::" + last);
+}
+
 // A name with the arguments of a template.
-bool is_instance(const std::string& kernel) {
-    return kernel.find('<') != std::string::npos && kernel.find('(') == std::string::npos;
+bool is_instance(const std::string& kernel) { return kernel.find('<') < kernel.find('('); }
+
+// What is instantiated for a name as profilers print it, or without its scopes: "tools::k<(bool)1>"
+// of "k<(bool)1>(float*)".
+std::string instance_of(const std::string& kernel, const std::vector<SourceKernel>& defined) {
+    const std::size_t arguments = kernel.find('<'), end = kernel.rfind('>');
+    if (arguments == kernel.npos || end == kernel.npos) return kernel;
+    const std::string base = base_of(kernel);
+    const auto known = std::ranges::find_if(
+        defined, [&](const SourceKernel& one) { return is_or_ends_with(one.name, base); });
+    return (known == defined.end() ? base : known->name) +
+           kernel.substr(arguments, end + 1 - arguments);
 }
 
 class Compiling {
@@ -114,14 +132,11 @@ public:
     Compiling(const std::string& path, const std::string& text, const std::string& architecture,
               const std::vector<std::string>& options, const std::vector<std::string>& kernels,
               const CompileEffort& effort)
-        : path_(path),
-          text_(text),
-          architecture_(architecture),
-          kernels_(kernels),
-          effort_(effort) {
+        : path_(path), text_(text), architecture_(architecture), effort_(effort) {
         options_ = options_of_project(path);
         options_.insert(options_.end(), options.begin(), options.end());
         defined_ = kernels_of_text(text);
+        for (const std::string& one : kernels) kernels_.push_back(instance_of(one, defined_));
     }
 
     CompiledSource run() {
@@ -377,7 +392,7 @@ private:
     const std::string& path_;
     std::string text_;
     const std::string& architecture_;
-    const std::vector<std::string>& kernels_;
+    std::vector<std::string> kernels_;  // that are wanted
     const CompileEffort effort_;
     std::vector<std::string> options_;
     std::vector<std::string> found_;  // further ones, for headers of the project
@@ -404,9 +419,7 @@ std::string why_not_compiled(const std::string& path, const std::string& text,
                              const std::string& kernel) {
     for (const SourceKernel& one : kernels_of_text(text)) {
         if (one.template_parameters.empty() && one.condition.empty()) continue;
-        const bool meant = kernel.empty() || one.name == kernel ||
-                           one.name.ends_with("::" + kernel) || kernel.starts_with(one.name + "<");
-        if (!meant) continue;
+        if (!kernel.empty() && !is_or_ends_with(one.name, base_of(kernel))) continue;
         const std::string where =
             fmt::format("{}:{}", fs::path(path).filename().string(), one.line);
         const std::string condition =

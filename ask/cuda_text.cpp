@@ -318,8 +318,11 @@ std::string condition_at(std::string_view text, const Mask& mask, std::size_t at
         if (word.starts_with("if")) {
             open.push_back({word, described()});
         } else if (word == "define" && !open.empty() && open.back().word == "ifndef") {
+            const std::string_view name = rest.substr(
+                0,
+                static_cast<std::size_t>(std::ranges::find_if_not(rest, in_word) - rest.begin()));
             open.back().guard |=
-                open.back().text.starts_with("#ifndef " + std::string(rest) + " (");
+                open.back().text.starts_with("#ifndef " + std::string(name) + " (");
         } else if (word == "elif" && !open.empty()) {
             open.back() = {word, described()};
         } else if (word == "else" && !open.empty()) {

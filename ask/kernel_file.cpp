@@ -90,15 +90,6 @@ void compile_opencl_c(KernelFile& file, const std::string& architecture,
                      known());
 }
 
-bool has_kernel(const isa::Cubin& cubin, const std::string& name) {
-    try {
-        extract::find_kernel(cubin, name);
-        return true;
-    } catch (const InputError&) {
-        return false;
-    }
-}
-
 std::vector<isa::DeviceImage> images_in(const std::string& path, const std::string& bytes) {
     try {
         return isa::device_images(bytes);
@@ -174,7 +165,7 @@ KernelFile compiled(const std::string& path, const std::string& text, const std:
     const auto launchable = [](const isa::Kernel& one) { return !one.is_function; };
     const bool none = std::ranges::none_of(file.cubin.kernels, launchable);
     for (const std::string& one : none&& kernels.empty() ? std::vector<std::string>{""} : kernels)
-        if (none || !has_kernel(file.cubin, one))
+        if (none || extract::kernels_called(file.cubin, one).empty())
             if (const std::string said = why_not_compiled(path, text, one); !said.empty())
                 throw InputError(fmt::format("{}: {}", path, said));
     return file;
@@ -362,8 +353,9 @@ KernelFile read_kernel_file(const std::string& path, const CompileRequest& reque
             if (!kernel.is_function) names.push_back(extract::readable_name(kernel.name));
         if (names.size() == before) continue;
         ++with_kernels;
-        const bool wanted = std::ranges::any_of(
-            request.kernels, [&](const std::string& name) { return has_kernel(one.cubin, name); });
+        const bool wanted = std::ranges::any_of(request.kernels, [&](const std::string& name) {
+            return !extract::kernels_called(one.cubin, name).empty();
+        });
         if (found == nullptr && wanted) found = &one;
     }
     if (found == nullptr && with_kernels == 1)

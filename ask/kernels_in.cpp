@@ -351,7 +351,10 @@ Notes not_priced(const isa::Execution& execution) {
     if (execution.reads_clock)
         said.push_back(
             {Note::Kind::not_priced,
-             "a kernel reads clock(), which counts its group's instructions here, not cycles"});
+             "a kernel reads clock() or %globaltimer, which count its group's instructions here"});
+    if (execution.sleeps)
+        said.push_back(
+            {Note::Kind::not_priced, "a kernel sleeps (__nanosleep), which takes no time here"});
     if (execution.allocates)
         said.push_back({Note::Kind::not_priced,
                         "a kernel allocates memory (malloc), whose time is not predicted"});
@@ -415,15 +418,21 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
             plan_options.groups_of_last.push_back(one.group);
     plan_options.more_groups = [&]() -> std::vector<std::uint64_t> {
         const auto counts = streams.group_instructions();
+        // Streams that do not fold are long: so many groups' are held.
+        constexpr std::uint64_t most_items = 1 << 22, least_groups = 2;
+        const std::uint64_t held = std::max(
+            least_groups, most_items * counts.size() / std::max<std::uint64_t>(1, streams.items()));
         if (first_alone) {
             first_alone = false;
             in.memory_groups = groups_for_caches(in.seen.groups, counts.at(0), options);
-            if (in.memory_groups == in.seen.groups && !options.sample_streams) {
+            if (in.memory_groups == in.seen.groups && !options.sample_streams &&
+                in.seen.groups <= held) {
                 if (random + 2 < in.seen.groups) in.seen.all_because = all_for_caches;
                 sample = extract::GroupSample(in.seen.groups, in.seen.groups);
             } else {
-                sample = extract::GroupSample(in.seen.groups,
-                                              groups_at_random(in.memory_groups, random, options));
+                sample = extract::GroupSample(
+                    in.seen.groups,
+                    std::min(held, groups_at_random(in.memory_groups, random, options)));
             }
             streams.watch(sample.groups());
             if (in.memory && options.least_memory_groups) in.memory->expect(in.memory_groups);
@@ -436,7 +445,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         std::uint64_t instructions = 0;
         for (const auto& [group, count] : counts) instructions += count;
         const bool no_more = options.sample_streams || options.sample_instructions == 0 ||
-                             sample.all() ||
+                             sample.all() || 2 * counts.size() > held ||
                              (options.memory_cores && in.memory_groups == in.seen.groups);
         // As many as caches are looked at with may cost as much as these.
         const bool costs_too_much = instructions >= options.sample_instructions &&

@@ -78,6 +78,7 @@ void add(isa::Execution& sum, const isa::Execution& one) {
     sum.printed += one.printed;
     sum.allocates = sum.allocates || one.allocates;
     sum.reads_clock = sum.reads_clock || one.reads_clock;
+    sum.sleeps = sum.sleeps || one.sleeps;
     sum.grid_barriers = sum.grid_barriers || one.grid_barriers;
     sum.in_order = sum.in_order || one.in_order;
 }

@@ -239,36 +239,48 @@ std::string readable_name(const std::string& name) {
                                                                     : name;
 }
 
-const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name) {
-    std::vector<std::string> names;
-    std::vector<std::string> searched;
-    std::vector<const isa::Kernel*> called, within;  // so, or so in a namespace
+std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const std::string& name) {
     if (const auto known = cubin.also_called.find(name); known != cubin.also_called.end())
-        return cubin.kernel(known->second);
+        return {&cubin.kernel(known->second)};
+    // Profilers write an instance of a template with its parameters, which are not compared.
+    const std::size_t arguments = name.rfind(">(");
+    const std::string written_name =
+        as_written(name.substr(0, arguments == name.npos ? arguments : arguments + 1));
+    std::vector<const isa::Kernel*> called, within;  // so, or so in a namespace
     for (const isa::Kernel& kernel : cubin.kernels) {
         if (kernel.is_function) continue;
-        if (kernel.name == name) return kernel;
+        if (kernel.name == name) return {&kernel};
         const std::string plain = without_parameters(kernel.name);
         const std::string generic = plain.substr(0, plain.find('<'));
         const std::string written = as_written(plain);
-        names.push_back(readable_name(kernel.name));
-        searched.push_back(plain);
         if (name.empty() || plain == name || generic == name ||
-            readable_name(kernel.name) == name || written == as_written(name))
+            readable_name(kernel.name) == name || written == written_name)
             called.push_back(&kernel);
-        else if (generic.ends_with("::" + name) || written.ends_with("::" + as_written(name)))
+        else if (generic.ends_with("::" + name) || written.ends_with("::" + written_name))
             within.push_back(&kernel);
     }
+    return called.empty() ? within : called;
+}
+
+const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name) {
+    const std::vector<const isa::Kernel*> called = kernels_called(cubin, name);
+    if (called.size() == 1) return *called.front();
+    std::vector<std::string> names, searched;
+    for (const isa::Kernel& kernel : cubin.kernels) {
+        if (kernel.is_function) continue;
+        names.push_back(readable_name(kernel.name));
+        searched.push_back(without_parameters(kernel.name));
+    }
     if (names.empty()) throw InputError("there is no kernel in " + cubin.file);
-    if (called.empty()) called = within;
-    const std::size_t matches = called.size();
-    if (matches == 1) return *called.front();
     if (name.empty())
         throw InputError(fmt::format("which kernel of {}? --kernel NAME; there are: {}", cubin.file,
                                      fmt::join(names, ", ")));
-    if (matches > 1)
+    if (!called.empty()) {
+        names.clear();
+        for (const isa::Kernel* one : called) names.push_back(readable_name(one->name));
         throw InputError(fmt::format("several kernels of {} are called '{}': {}", cubin.file, name,
                                      fmt::join(names, "; ")));
+    }
     const auto near = near_text(name, searched);
     constexpr std::size_t most_names = 12;
     const std::size_t all = names.size();

@@ -38,9 +38,11 @@ std::vector<ParameterType> signature_of(const isa::Kernel& kernel, std::string_v
 // "saxpy(float*, float*, float, int)" of "_Z5saxpyPfS_fi"; other names as they are.
 std::string readable_name(const std::string& name);
 
-// The kernel of this name, or the only one whose readable name is this up to its parameters
-// ("saxpy", "scale<float>"). An empty name is the only kernel that there is. Throws InputError with
-// near names.
+// The kernel of this name, or those whose readable name is this up to their parameters ("saxpy",
+// "scale<float>"), else up to their scopes, too. All for an empty name.
+std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const std::string& name);
+
+// The only one of kernels_called(). Throws InputError with near names.
 const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name);
 
 }  // namespace occupipe::extract

@@ -78,6 +78,13 @@ Key key_of(std::span<const FoldedItem> items, const std::vector<Key>& keys) {
     return all;
 }
 
+std::uint64_t items_of(std::span<const FoldedItem> items) {
+    std::uint64_t sum = items.size();
+    for (const FoldedItem& item : items)
+        if (const auto* const loop = std::get_if<FoldedLoop>(&item)) sum += items_of(loop->body);
+    return sum;
+}
+
 }  // namespace
 
 std::vector<SampledGroup> all_groups(std::uint64_t groups) {
@@ -272,6 +279,13 @@ void StreamObserver::watch(const std::vector<SampledGroup>& groups) { groups_ = 
 std::map<std::uint64_t, std::uint64_t> StreamObserver::group_instructions() const {
     const std::lock_guard lock(mutex_);
     return found_->group_instructions;
+}
+
+std::uint64_t StreamObserver::items() const {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t sum = 0;
+    for (const auto& [key, one] : found_->classes) sum += items_of(one.stream);
+    return sum;
 }
 
 std::unique_ptr<isa::GroupObserver> StreamObserver::begin(std::uint64_t group) {

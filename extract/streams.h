@@ -114,6 +114,8 @@ public:
     Streams streams() const;
     // Instructions of a group that was watched, all its warps together; by group.
     std::map<std::uint64_t, std::uint64_t> group_instructions() const;
+    // That the streams of all classes are folded to.
+    std::uint64_t items() const;
 
 private:
     class Recorder;

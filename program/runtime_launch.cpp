@@ -157,14 +157,14 @@ void Runtime::check(const Function& function, const isa::Kernel& kernel,
                            *kernel.most_threads, threads));
     const std::int64_t own =
         isa::own_shared_bytes(kernel, *function.module->code->file.cubin.architecture);
-    const auto shared = static_cast<std::int64_t>(configuration.shared_bytes);
     const std::int64_t most_shared =
         std::max<std::int64_t>(function.most_dynamic_shared_bytes, 48 * 1024 - own);
-    if (shared > most_shared)
+    if (std::cmp_greater(configuration.shared_bytes, most_shared))
         refuse(CudaError::invalid_value,
                fmt::format("{} bytes of dynamic shared memory; {} are allowed, more by "
                            "cudaFuncAttributeMaxDynamicSharedMemorySize",
-                           shared, most_shared));
+                           configuration.shared_bytes, most_shared));
+    const auto shared = static_cast<std::int64_t>(configuration.shared_bytes);
     Occupancy resident;
     try {
         resident = occupancy(facts_.limits, {.group_threads = static_cast<int>(threads),

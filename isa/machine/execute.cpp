@@ -433,9 +433,9 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     if (const std::uint64_t bank_3 = module.bank_3_address(); bank_3 != 0)
         result.read = united(result.read, {bank_3});
     result.grid_barriers = launch.prepared->cooperative;
-    result.reads_clock = std::ranges::any_of(launch.prepared->clock_reads, [&](std::size_t one) {
-        return result.counts[one].warps > 0;
-    });
+    const auto executed = [&](std::size_t one) { return result.counts[one].warps > 0; };
+    result.reads_clock = std::ranges::any_of(launch.prepared->clock_reads, executed);
+    result.sleeps = std::ranges::any_of(launch.prepared->sleeps, executed);
     result.allocates =
         module.allocates() &&
         std::ranges::binary_search(result.written, module.memory().heap().buffer().address);

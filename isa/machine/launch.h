@@ -62,8 +62,8 @@ struct PreparedCode {
     bool may_wait = false;  // in a loop, for what other groups write
     // Its groups run together: there is a barrier of the whole grid.
     bool cooperative = false;
-    std::vector<bool> waits;               // in_waiting_loop(), and one behind the last
-    std::vector<std::size_t> clock_reads;  // instructions of the code
+    std::vector<bool> waits;                       // in_waiting_loop(), and one behind the last
+    std::vector<std::size_t> clock_reads, sleeps;  // instructions of the code
     // For instructions whose handler refuses: why.
     std::vector<std::string> why_not;
 };

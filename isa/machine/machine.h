@@ -89,7 +89,8 @@ struct Execution {
     // By printf, in the order of the groups; 1 MiB at most.
     std::string printed;
     bool allocates = false;    // malloc or free was called
-    bool reads_clock = false;  // clock(), which counts a group's instructions
+    bool reads_clock = false;  // clock() or %globaltimer, which count a group's instructions
+    bool sleeps = false;       // __nanosleep(), which takes no time
     bool grid_barriers = false;
     // Groups ran in order: that of atomic operations shows, or a loop may wait for other groups.
     bool in_order = false;

@@ -517,9 +517,9 @@ bool uses_system_memory(const std::vector<Instruction>& code, int architecture) 
            });
 }
 
-// SR_CLOCK, SR_CLOCKLO, SR_CLOCKHI.
+// SR_CLOCK, SR_CLOCKLO, SR_CLOCKHI, SR_GLOBALTIMERLO, SR_GLOBALTIMERHI.
 std::vector<std::size_t> clock_reads(const std::vector<Instruction>& code) {
-    constexpr std::int64_t clocks[] = {1, 80, 81};
+    constexpr std::int64_t clocks[] = {1, 80, 81, 82, 83};
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < code.size(); ++i)
         if (std::ranges::any_of(code[i].operands, [&](const Operand& one) {
@@ -559,6 +559,8 @@ std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& 
     made->waits = in_waiting_loop(*made->code);
     made->waits.push_back(false);  // behind the last
     made->clock_reads = clock_reads(*made->code);
+    for (std::size_t i = 0; i < made->code->size(); ++i)
+        if ((*made->code)[i].opcode == "NANOSLEEP") made->sleeps.push_back(i);
     launch.bank_0 = bank(made->local_bytes);
     launch.prepared = made;  // for step_at
     Preparation(launch, *made).run();

@@ -54,7 +54,7 @@ TEST(WithoutOtherKernels, LeavesWhatIsWantedAndWhatIsNamed) {
 TEST(KernelsOfText, HaveTheConditionsAroundThem) {
     const std::vector<SourceKernel> kernels = kernels_of_text(
         "#ifndef FILE_CU\n"
-        "#define FILE_CU\n"
+        "#define FILE_CU 1\n"
         "__global__ void always() {}\n"
         "#ifdef USE_CUDA // of the build\n"
         "__global__ void a() {}\n"

@@ -320,6 +320,38 @@ TEST_F(SourcesCompiled, KernelsThatADefinitionOfTheBuildHides) {
     EXPECT_EQ(execute(path, defined).exit_code, 0);
 }
 
+// As programs, compilers and profilers write them, and in a folder with a blank.
+TEST_F(SourcesCompiled, InstancesByAllTheirNames) {
+    const std::string path = written("a folder/names.cu", R"(
+namespace outer { namespace inner {
+template <typename T, int N, bool F> __global__ void k(T* p) { p[0] = N + F; }
+} }
+__global__ void same(int* p) { p[0] = 1; }
+__global__ void same(int* p, int n) { p[0] = n; }
+__global__ void sleeps(int* p) { __nanosleep(100); p[0] = 1; }
+)");
+    const auto run_kernel = [&](const std::string& kernel) {
+        return execute(path, {"--arch", "sm_80", "--grid", "1", "--block", "1", "--args",
+                              "p=i32[1]", "--kernel", kernel});
+    };
+    const ProgramRun first = run_kernel("sleeps");
+    if (refused_without_compiler(first)) return;
+    for (const char* kernel :
+         {"k<int,4,true>", "inner::k<int, 4, (bool)1>", "outer::inner::k<int,4,1>",
+          "outer::inner::k<int,4,(bool)1>(int*)"}) {
+        const ProgramRun run = run_kernel(kernel);
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_THAT(run.out, HasSubstr(" 5")) << kernel;
+    }
+    EXPECT_THAT(run_kernel("same").err,
+                HasSubstr("several kernels of " + path + " are called 'same': same(int*"));
+    EXPECT_THAT(run_kernel("k").err, HasSubstr("'outer::inner::k' is a template (names.cu:3: "));
+    EXPECT_THAT(run_program({"predict", path, "--profile", "a100", "--grid", "1", "--block", "1",
+                             "--args", "p=i32[1]", "--kernel", "sleeps"})
+                    .out,
+                HasSubstr("a kernel sleeps (__nanosleep)"));
+}
+
 // A barrier, a store and a read of shared memory whose condition never holds.
 TEST_F(SourcesCompiled, WhatNoLaneExecutesIsAnIssueSlot) {
     const std::string path = written("rare.cu", R"(

@@ -157,12 +157,19 @@ NvrtcOutput compile_nvcc(const Nvcc& nvcc, const fs::path& source, const std::st
     }
     const fs::path kept = folder.path / "kept";
     fs::create_directory(kept);
-    std::vector<std::string> arguments = {
-        "-cubin", "-arch=" + architecture, "-lineinfo", "--expt-relaxed-constexpr",
-        "--extended-lambda", "--keep", "--keep-dir=" + kept.string(),
-        "--output-file=" + code.string(),
-        // Behind all others: it may have a time.h of its own.
-        "-Xcompiler=-idirafter", "-Xcompiler=" + fs::absolute(source).parent_path().string()};
+    // What is handed on to the host's compiler is split at blanks and commas.
+    fs::path beside = fs::absolute(source).parent_path();
+    if (beside.string().find_first_of(" ,'\"\\") != std::string::npos) {
+        const fs::path linked = folder.path / "beside";
+        fs::create_directory_symlink(beside, linked);
+        beside = linked;
+    }
+    std::vector<std::string> arguments = {"-cubin", "-arch=" + architecture, "-lineinfo",
+                                          "--expt-relaxed-constexpr", "--extended-lambda", "--keep",
+                                          "--keep-dir=" + kept.string(),
+                                          "--output-file=" + code.string(),
+                                          // Behind all others: it may have a time.h of its own.
+                                          "-Xcompiler=-idirafter", "-Xcompiler=" + beside.string()};
     for (const std::string& one : options)
         if (!of_nvrtc_alone(one)) arguments.push_back(one);
     if (!repair.headers.empty())
