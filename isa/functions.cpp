@@ -47,7 +47,8 @@ struct ConstantPlace {
 constexpr int bank_bit = 54, bank_width = 5;
 constexpr ConstantPlace constant_places[] = {
     {{0x3b, 32, 32, 0}, false},  // CONST_FIELD32: a register's value
-    {{0x42, 40, 14, 2}, true},   // CONST_FIELD19_40
+    {{0x40, 40, 14, 2}, true},   // CONST_FIELD19_40
+    {{0x42, 40, 14, 2}, true},   // CONST_FIELD21_38, of whole words
     {{0x73, 37, 17, 0}, true},   // CONST_FIELD22_37
 };
 

@@ -25,7 +25,7 @@ target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(plot_cli_test occupipe)
 if(OCCUPIPE_FIT)
-    occupipe_test(report_test KIND cli SHARDS 4 TIMEOUT 600 LINK occupipe::core SOURCES cli/report_test.cpp support/run_program.cpp)
+    occupipe_test(report_test KIND cli SHARDS 8 TIMEOUT 600 LINK occupipe::core SOURCES cli/report_test.cpp support/run_program.cpp)
     target_compile_definitions(report_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(report_test occupipe)
 endif()

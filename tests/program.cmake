@@ -15,7 +15,7 @@ target_compile_definitions(program_run_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_F
     OCCUPIPE_HOST_PROGRAM="$<TARGET_FILE:program_host_13>" OCCUPIPE_HOST_PROGRAM_12="$<TARGET_FILE:program_host_12>"
     OCCUPIPE_CUDART_FOLDER="$<TARGET_FILE_DIR:occupipe_cudart_13>")
 add_dependencies(program_run_test occupipe program_host_13 program_host_12 occupipe_host_clock)
-occupipe_test(program_compiled_test KIND cli ONE_PROCESS TIMEOUT 1800 LINK occupipe::core GTest::gmock
+occupipe_test(program_compiled_test KIND cli SHARDS 2 TIMEOUT 1800 LINK occupipe::core GTest::gmock
     SOURCES program/compiled_test.cpp support/run_program.cpp)
 target_compile_definitions(program_compiled_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(program_compiled_test occupipe occupipe_cudart_13)

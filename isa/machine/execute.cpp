@@ -143,8 +143,7 @@ public:
                 any_alive = true;
                 groups_[i].memory_changed = changed;
                 const auto alone = [] { return true; };
-                const bool again =
-                    taken[i] > 0 && running[i].spin.goes_in_circles(groups_[i], taken[i], alone);
+                const bool again = running[i].spin.goes_in_circles(groups_[i], taken[i], alone);
                 running[i].in_circles = again || (running[i].in_circles && !changed);
                 all_in_circles = all_in_circles && running[i].in_circles;
             }

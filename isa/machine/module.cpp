@@ -100,6 +100,12 @@ std::uint64_t LoadedModule::State::address_of(const CubinSymbol& symbol) const {
         throw InputError(fmt::format(
             "relocatable code: '{}' is in another file; link it with nvlink (nvcc -dlink)",
             symbol.name));
+    // Of templates: the linker gives it a place.
+    if (symbol.section == ".nv_debug.shared")
+        throw InputError(fmt::format(
+            "relocatable code: '{}' has no place in shared memory yet; link it with nvlink (nvcc "
+            "-dlink)",
+            symbol.name));
     throw InputError(
         fmt::format("the address of '{}' (in '{}') is not known", symbol.name, symbol.section));
 }
