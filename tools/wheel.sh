@@ -104,6 +104,8 @@ for package in libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libzstd-
 done
 cp "$loader/copyright" "$licences/ocl-icd-libopencl1"
 
+# Not those that each Python was made with: another compiler compiles all anew.
+export CC=${CC:-gcc} CXX=${CXX:-g++}
 mkdir -p "$output"
 for python in "${pythons[@]}"; do
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
