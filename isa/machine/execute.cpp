@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -127,11 +128,22 @@ public:
         std::vector<Running> running;
         for (std::size_t i = 0; i < groups_.size(); ++i) running.push_back(begin(groups_[i], i));
         std::vector<std::uint64_t> taken(groups_.size());
+        std::uint64_t quiet = 0;  // steps since memory changed
         while (true) {
             for (std::size_t i = 0; i < groups_.size(); ++i) {
                 taken[i] = groups_[i].alive != 0 ? round(groups_[i]) : 0;
             }
             const bool changed = std::ranges::any_of(groups_, &Group::memory_changed);
+            quiet = changed ? 0 : std::accumulate(taken.begin(), taken.end(), quiet);
+            // Whether they go in circles shows where nobody rests, from here on.
+            const bool may_rest = quiet < options_.spin_check_after / 2;
+            if (may_rest_ && !may_rest)
+                for (std::size_t i = 0; i < groups_.size(); ++i) {
+                    for (Warp& warp : groups_[i].warps) warp.rests = 0;
+                    running[i].spin = SpinCheck(options_.spin_check_after / groups_.size());
+                    running[i].in_circles = false;
+                }
+            may_rest_ = may_rest;
             bool any_alive = false, all_in_circles = true;
             std::uint64_t ended = 0;
             for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -141,9 +153,10 @@ public:
                     continue;
                 }
                 any_alive = true;
-                groups_[i].memory_changed = changed;
+                groups_[i].memory_changed = changed && !may_rest;
                 const auto alone = [] { return true; };
-                const bool again = running[i].spin.goes_in_circles(groups_[i], taken[i], alone);
+                const bool again =
+                    !may_rest && running[i].spin.goes_in_circles(groups_[i], taken[i], alone);
                 running[i].in_circles = again || (running[i].in_circles && !changed);
                 all_in_circles = all_in_circles && running[i].in_circles;
             }
@@ -269,7 +282,8 @@ private:
             if (!gave_way) rotate(warp);
         }
         if (code.cooperative) {
-            const bool waits = code.waits[before] && warp.active != 0 && code.waits[warp.pc];
+            const bool waits =
+                may_rest_ && code.waits[before] && warp.active != 0 && code.waits[warp.pc];
             warp.rests = waits ? warp.next_rest : 0;
             warp.next_rest = waits ? std::min(2 * warp.next_rest, most_rests) : 1;
         }
@@ -330,6 +344,7 @@ private:
     std::size_t thread_;
     std::vector<Group> groups_ = std::vector<Group>(1);  // that are at work
     std::uint64_t steps_ = 0;
+    bool may_rest_ = true;  // warps that wait for other groups
 };
 
 void check_groups(const Kernel& kernel, const std::vector<std::uint64_t>& groups,
