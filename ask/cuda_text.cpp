@@ -304,16 +304,19 @@ std::string condition_at(std::string_view text, const Mask& mask, std::size_t at
         bool guard = false;
     };
     std::vector<Open> open;
+    std::ptrdiff_t line_number = 1;
+    std::size_t counted = 0;  // up to here
     for (const auto& [begin, end] : mask.directives()) {
         if (begin >= at) break;
+        line_number += std::ranges::count(text.substr(counted, begin - counted), '\n');
+        counted = begin;
         std::string_view line = text.substr(begin + 1, end - begin - 1);
         line = trimmed(line.substr(0, std::min(line.find("//"), line.find("/*"))));
         const std::string word(
             line.substr(0, std::ranges::find_if_not(line, in_word) - line.begin()));
         const std::string_view rest = trimmed(line.substr(word.size()));
         const auto described = [&] {
-            return fmt::format("#{} {} (line {})", word, in_one_line(rest),
-                               1 + std::ranges::count(text.substr(0, begin), '\n'));
+            return fmt::format("#{} {} (line {})", word, in_one_line(rest), line_number);
         };
         if (word.starts_with("if")) {
             open.push_back({word, described()});

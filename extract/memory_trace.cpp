@@ -369,6 +369,8 @@ void MemoryTrace::halve() {
 
 // Those of the smallest hashes stay: the same ones in every order, and counted from the beginning.
 void MemoryTrace::leave_out_targets(Targets& targets) {
+    if (targets.size() > most_targets)
+        std::erase_if(targets, [&](const auto& one) { return one.first > target_limit_; });
     while (targets.size() > most_targets) {
         const std::uint64_t limit = target_limit_ / 2;
         target_limit_ = limit;
