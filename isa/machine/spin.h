@@ -24,7 +24,6 @@ public:
             rounds_ = 0;
             return false;
         }
-        if (taken == 0) return false;  // its warps rest
         quiet_ += taken;
         if (quiet_ < after_) return false;
         if (rounds_ != 0 && was_alone_ && same(group)) return true;
