@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
 
 namespace occupipe::extract {
@@ -29,6 +30,19 @@ Pattern pattern_of(const isa::MemoryAccess& access) {
     if (differs != 0) return Pattern::other;
     return step == 0 ? Pattern::same : Pattern::side_by_side;
 }
+
+// The least and the largest address of these lanes; at least one of them.
+struct Span {
+    std::uint64_t first = ~std::uint64_t{0};
+    std::uint64_t last = 0;
+
+    Span(const isa::MemoryAccess& access, isa::Mask lanes) {
+        each_of(lanes, [&](int lane) {
+            first = std::min(first, access.addresses[lane]);
+            last = std::max(last, access.addresses[lane]);
+        });
+    }
+};
 
 // Addresses of the active lanes, ascending, each once.
 struct Addresses {
@@ -73,6 +87,9 @@ private:
 
 // Passes of the lanes of one phase.
 std::uint64_t passes_of(const isa::MemoryAccess& access, isa::Mask lanes) {
+    const Span span(access, lanes);
+    if ((span.last + access.bytes - 1) / 4 - span.first / 4 < bank_count)
+        return 1;  // as many words in a row have a bank each
     Numbers words;
     std::array<std::uint8_t, bank_count> in_bank{};
     std::uint8_t passes = 0;
@@ -159,6 +176,30 @@ void RequestLines::sort() {
     for (std::size_t i = 0; i < all; ++i) add(lines_[i].line, lines_[i].sectors);
 }
 
+// Where the addresses are near one another: without sorting them. Returns how many differ.
+std::optional<std::uint64_t> RequestLines::add_near(const isa::MemoryAccess& access) {
+    constexpr std::uint64_t reach = 4 * line_bytes;
+    const Span span(access, access.active);
+    const std::uint64_t first = span.first / line_bytes * line_bytes;
+    if (span.last + access.bytes - first > reach) return std::nullopt;
+    std::array<std::uint64_t, reach / 64> addresses{};
+    std::uint32_t sectors = 0;
+    each_of(access.active, [&](int lane) {
+        const std::uint64_t at = access.addresses[lane] - first;
+        addresses[at / 64] |= std::uint64_t{1} << at % 64;
+        const std::uint64_t last = (at + access.bytes - 1) / sector_bytes;
+        for (std::uint64_t sector = at / sector_bytes; sector <= last; ++sector)
+            sectors |= 1U << sector;
+    });
+    for (std::uint64_t line = 0; line < reach / line_bytes; ++line)
+        if (const std::uint32_t part = sectors >> line * sectors_per_line & 0xF; part != 0)
+            add(first / line_bytes + line, part);
+    std::uint64_t distinct = 0;
+    for (const std::uint64_t word : addresses)
+        distinct += static_cast<std::uint64_t>(std::popcount(word));
+    return distinct;
+}
+
 void RequestLines::add_global(const isa::MemoryAccess& access) {
     std::uint64_t distinct = 1;
     switch (pattern_of(access)) {
@@ -169,6 +210,10 @@ void RequestLines::add_global(const isa::MemoryAccess& access) {
             add_range(access.addresses[0], distinct * access.bytes);
             break;
         case Pattern::other: {
+            if (const auto near = add_near(access)) {
+                distinct = *near;
+                break;
+            }
             const Addresses addresses(access);
             distinct = addresses.count;
             for (std::size_t i = 0; i < addresses.count;) {

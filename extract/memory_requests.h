@@ -58,6 +58,7 @@ private:
     void add(std::uint64_t line, std::uint32_t sectors);
     void add_range(std::uint64_t first, std::uint64_t bytes);
     void add_global(const isa::MemoryAccess& access);
+    std::optional<std::uint64_t> add_near(const isa::MemoryAccess& access);
     void add_local(const isa::MemoryAccess& access);
     void sort();
 

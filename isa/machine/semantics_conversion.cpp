@@ -257,6 +257,25 @@ struct WordToReal {
     }
 };
 
+// 8 or 16 bits to binary32, which is exact.
+template <bool is_signed>
+struct PartToReal {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const int unused = 32 - step.option[integer_bits];
+        const int above = unused - step.option[shift];
+        assign(
+            destination(warp, step),
+            written(step, active), [&](int lane) __attribute__((always_inline)) {
+                const std::uint32_t top = a[lane] << above;
+                const float value =
+                    is_signed ? static_cast<float>(static_cast<std::int32_t>(top) >> unused)
+                              : static_cast<float>(static_cast<std::int32_t>(top >> unused));
+                return std::bit_cast<std::uint32_t>(value);
+            });
+    }
+};
+
 template <Rounding rounding>
 Handler word_to_real(bool is_signed) {
     return is_signed ? handler_of<WordToReal<true, rounding>>()
@@ -282,6 +301,8 @@ Handler bind_i2f(const Instruction& one, int, Step& step, std::string&) {
         if (part == ".B2" || part == ".H1") step.option[shift] = 16;
         if (part == ".B3") step.option[shift] = 24;
     }
+    if (target == f32 && type.bits < 32 && step.option[shift] + type.bits <= 32)
+        return type.is_signed ? handler_of<PartToReal<true>>() : handler_of<PartToReal<false>>();
     if (target != f32 || type.bits != 32) return handler_of<IntegerToFormat>();
     switch (rounding) {
         case Rounding::nearest:
