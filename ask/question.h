@@ -82,6 +82,8 @@ struct RunQuestion {
     std::optional<Order> order = {};  // absent: as the kernel says
     bool stall_counts = false;
     bool estimate = false;
+    // Instructions of a simulation that are issued one by one before it is estimated.
+    std::int64_t exact = SimulationOptions().exact;
     MemoryBehaviour behaviour = {};
 
     ModelOptions options() const {
@@ -91,6 +93,7 @@ struct RunQuestion {
         all.order = order;
         all.stall_counts = stall_counts;
         all.estimate = estimate;
+        all.exact = exact;
         all.memory = behaviour;
         return all;
     }

@@ -50,6 +50,9 @@ constexpr const char* examples =
     "    --args 'x=f32[16384] y=f32[16384] 2.5 16384' --profile rtx-2080-ti\n"
     "occupipe predict matmul.cu --launch matmul.yaml --profile a100 --model all";
 
+// Some seconds of one core, where neither --limit nor --estimate says what to do.
+constexpr std::int64_t issued_before_estimate = 200'000'000;
+
 struct Options {
     KernelsInRequest kernel;  // or a graph, as a file or a shipped name
     std::string profile;
@@ -64,6 +67,7 @@ struct Options {
     std::string memory_order = "round_robin";
     CacheOptions caches;
     std::string limit = "60s";
+    bool limited = false;  // by the user
     bool estimate = false;
     analysis::ProfileChanges changes;
     bool json = false;
@@ -119,6 +123,12 @@ analysis::Question question_of(const Options& options) {
                     .stall_counts = options.stall_counts,
                     .estimate = options.estimate,
                     .behaviour = options.memory};
+    const sim::RunViews::Wanted views = wanted_views(options.explain, options.annotate.any());
+    const bool observed = views.stalls || views.timeline_cycles;
+    if (!options.estimate && !options.limited && !observed) {
+        question.run.estimate = true;
+        question.run.exact = issued_before_estimate;
+    }
     return question;
 }
 
@@ -394,10 +404,12 @@ void add_predict(const Command& app) {
         .show_default()
         .type_name("ORDER");
     add_cache_options(command, options->caches);
-    add_limit_option(command, options->limit);
-    command.add_flag("--estimate", options->estimate,
-                     "Extrapolate a long simulation from smaller runs; the result is marked as an\n"
-                     "estimate and has an observed bound of its error");
+    const Option limit = add_limit_option(command, options->limit);
+    command.add_flag(
+        "--estimate", options->estimate,
+        "Extrapolate simulations of more than 5 million instructions from smaller runs,\n"
+        "without --limit those of more than 200 million; the result is marked as an\n"
+        "estimate and has an observed bound of its error");
     add_change_options(command, options->changes);
     const Option json = command.add_flag("--json", options->json, "Print JSON");
     command.add_flag("--csv", options->csv, "Print CSV").excludes(json);
@@ -408,7 +420,10 @@ void add_predict(const Command& app) {
     add_kernels_in_options(command, options->kernel);
     command.show_first({"--profile", "--model", "--occupancy", "--set", "--launch", "--stalls",
                         "--annotate", "--page", "--json", "--csv"});
-    command.callback([options] { predict(*options); });
+    command.callback([options, limit] {
+        options->limited = limit.given();
+        predict(*options);
+    });
 }
 
 }  // namespace occupipe::cli

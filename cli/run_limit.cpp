@@ -28,8 +28,8 @@ std::optional<Number> number_of(std::string_view text) {
 
 }  // namespace
 
-void add_limit_option(const Command& command, std::string& limit) {
-    command
+Option add_limit_option(const Command& command, std::string& limit) {
+    return command
         .add_option(
             "--limit", limit,
             "Give up (exit code 4) after this many seconds of the whole command (60s, 0.5s),\n"

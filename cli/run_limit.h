@@ -17,7 +17,7 @@
 namespace occupipe::cli {
 
 // Adds --limit. `limit` holds the default.
-void add_limit_option(const Command& command, std::string& limit);
+Option add_limit_option(const Command& command, std::string& limit);
 
 // Seconds of the whole command, or so many of what is counted.
 struct Limit {

@@ -42,6 +42,7 @@ struct ModelOptions {
     std::int64_t max_simulated = SimulationOptions().max_simulated;
     Checkpoint checkpoint = {};
     bool estimate = false;
+    std::int64_t exact = SimulationOptions().exact;
     SharedWork* shared = nullptr;  // of this profile, kernel and these options, or none
     // See the launch's run, where the model simulates it (Model::observable) and does not estimate.
     std::span<sim::Observer* const> observers = {};
@@ -62,7 +63,8 @@ struct ModelOptions {
                 .stall_counts = stall_counts,
                 .max_simulated = max_simulated,
                 .checkpoint = checkpoint,
-                .estimate = estimate};
+                .estimate = estimate,
+                .exact = exact};
     }
 };
 

@@ -115,6 +115,36 @@ TEST(Estimate, IsMarkedInTextJsonAndCsv) {
     EXPECT_THAT(print({"--csv"}), HasSubstr(",estimate_error\n"));
 }
 
+// Of more than 200 million instructions.
+TEST(Estimate, IsTheAnswerToALongRunUnlessALimitIsAskedFor) {
+    const TemporaryFolder folder;
+    const std::string kernel = (folder.path / "uneven.yaml").string();
+    std::ofstream(kernel) << R"(format: occupipe-kernel/1
+name: uneven
+order: in_order
+warps:
+  - share: 0.5
+    instructions:
+      - repeat: 40000
+        body: [{id: a, op: fma.f32, after: [a@-1]}, {id: b, op: ld.shared.s32, after: [a]}]
+  - share: 0.5
+    instructions:
+      - repeat: 30000
+        body: [{id: a, op: fma.f32, after: [a@-1]}, {id: b, op: ld.shared.s32, after: [a]}]
+launch: {group_warps: 4, concurrent_groups: 4, groups: 8000}
+groups:
+  kinds: [[0, 0, 0, 0], [1, 1, 1, 1]]
+  order: [[0, 1], [1, 1]]
+)";
+    const std::vector<std::string> command = {"predict", kernel, "--profile", gtx};
+    const ProgramRun run = run_program(command);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("an estimate"));
+    std::vector<std::string> limited = command;
+    limited.insert(limited.end(), {"--limit", "10000000"});
+    EXPECT_EQ(run_program(limited).exit_code, 4);
+}
+
 TEST(Estimate, IsNotAdvisedWhereItWasAskedFor) {
     std::vector<std::string> command = {"predict",   "sim/kernels/bodies.yaml",
                                         "--profile", gtx,
