@@ -37,6 +37,7 @@ std::uint32_t count_of(std::uint32_t sectors) {
 // A line may stay for ever, however often the others are halved.
 constexpr int most_halvings = 32;
 constexpr std::size_t most_targets = std::size_t{1} << 16;
+constexpr std::uint64_t parts_of_site = std::uint64_t{1} << 14;
 
 class MemoryTrace::Recorder : public isa::GroupObserver {
 public:
@@ -228,19 +229,20 @@ private:
     }
 
     void count_targets(std::size_t number, const RequestLines& touched) {
-        const std::uint64_t limit = trace_.target_limit_.load(std::memory_order_relaxed);
+        const bool parts = trace_.counts_parts_.load(std::memory_order_relaxed);
         for (const auto& [line, sectors] : touched.lines())
             for (std::uint64_t sector = 0; sector < sectors_per_line; ++sector) {
                 if ((sectors >> sector & 1) == 0) continue;
                 const std::uint64_t name = random_bits(number, line * sectors_per_line + sector);
-                if (name > limit) continue;
-                Target& one = targets[name];
+                Target& one = targets[parts ? part_of(number, name) : name];
                 one.site = number;
+                one.group = taken.group;
                 ++one.requests;
             }
-        if (targets.size() <= most_targets) return;
+        if (parts || targets.size() <= most_targets) return;
+        to_parts(targets);
         const std::scoped_lock lock(trace_.mutex_);
-        trace_.leave_out_targets(targets);
+        trace_.count_parts();
     }
 
     void add_places(std::size_t number, const RequestLines& touched) {
@@ -367,22 +369,31 @@ void MemoryTrace::halve() {
     }
 }
 
-// Those of the smallest hashes stay: the same ones in every order, and counted from the beginning.
-void MemoryTrace::leave_out_targets(Targets& targets) {
-    if (targets.size() > most_targets)
-        std::erase_if(targets, [&](const auto& one) { return one.first > target_limit_; });
-    while (targets.size() > most_targets) {
-        const std::uint64_t limit = target_limit_ / 2;
-        target_limit_ = limit;
-        std::erase_if(targets, [&](const auto& one) { return one.first > limit; });
+// Of a part, its own part again.
+std::uint64_t MemoryTrace::part_of(std::size_t site, std::uint64_t name) {
+    return site * parts_of_site + name % parts_of_site;
+}
+
+// The same sums in whatever order sectors came and became parts.
+void MemoryTrace::to_parts(Targets& targets) {
+    Targets parts;
+    for (const auto& [name, one] : targets) {
+        const auto [known, fresh] = parts.emplace(part_of(one.site, name), one);
+        if (!fresh) known->second.add(one);
     }
+    targets = std::move(parts);
+}
+
+void MemoryTrace::count_parts() {
+    if (counts_parts_) return;
+    counts_parts_ = true;
+    to_parts(targets_);
 }
 
 std::vector<std::uint64_t> MemoryTrace::hottest() const {
     std::vector<std::uint64_t> most(sites_.size(), 0);
     for (const auto& [name, one] : targets_)
-        if (one.by_several && name <= target_limit_)
-            most[one.site] = std::max(most[one.site], one.requests);
+        if (one.by_several) most[one.site] = std::max(most[one.site], one.requests);
     return most;
 }
 
@@ -399,14 +410,12 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     recorder->sum_up_places();
     const std::scoped_lock lock(mutex_);
     for (const std::size_t i : recorder->used) sites_[i] += recorder->counts[i];
+    if (counts_parts_) to_parts(recorder->targets);
     for (const auto& [name, one] : recorder->targets) {
-        if (name > target_limit_) continue;
         const auto [known, fresh] = targets_.emplace(name, one);
-        if (fresh) continue;
-        known->second.requests += one.requests;
-        known->second.by_several = true;
+        if (!fresh) known->second.add(one);
     }
-    leave_out_targets(targets_);
+    if (targets_.size() > most_targets) count_parts();
     number(taken, recorder->lines);
     references_ += taken.references.size();
     const auto place = std::ranges::lower_bound(groups_, taken.group, {}, &GroupTrace::group);

@@ -59,7 +59,7 @@ public:
     std::uint64_t one_line_in() const { return std::uint64_t{1} << halvings_; }
     // By site, of atomic operations: requests of the sector that has most, of those that several
     // groups ask for: what a group has for itself, other cores do not wait for. Of more than 65,536
-    // such sectors a sample was counted.
+    // such sectors, several may be counted as one: those of one of a site's 16,384 parts.
     std::vector<std::uint64_t> hottest() const;
     // By number: address / 128; local memory: a line of its warp's own, the same in each slot.
     // Which line has which number depends on the order in which groups ended.
@@ -73,15 +73,23 @@ public:
 
 private:
     class Recorder;
-    // A sector that a site's atomic operations go to, by a hash of both.
+    // A sector that a site's atomic operations go to, by a hash of both; or a part of them all.
     struct Target {
         std::size_t site = 0;
+        std::uint64_t group = 0;  // one that asked for it
         std::uint64_t requests = 0;
         bool by_several = false;  // groups
+
+        void add(const Target& other) {
+            by_several = by_several || other.by_several || group != other.group;
+            requests += other.requests;
+        }
     };
     using Targets = std::unordered_map<std::uint64_t, Target>;
 
-    void leave_out_targets(Targets& targets);
+    static std::uint64_t part_of(std::size_t site, std::uint64_t name);
+    static void to_parts(Targets& targets);
+    void count_parts();
     static bool stays(std::uint64_t line, int halvings);
     void halve();
     void number(GroupTrace& group, const std::vector<std::uint64_t>& lines);
@@ -100,7 +108,7 @@ private:
     std::vector<std::unique_ptr<Recorder>> resting_;  // of no group now
     LineNumbers global_, local_;
     Targets targets_;
-    std::atomic<std::uint64_t> target_limit_ = ~std::uint64_t{0};  // hashes up to here are counted
+    std::atomic<bool> counts_parts_ = false;  // of a site's sectors, as they are too many
     std::uint64_t references_ = 0;
     std::atomic<int> halvings_ = 0;
 };

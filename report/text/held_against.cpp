@@ -168,6 +168,7 @@ nlohmann::ordered_json to_json(const HeldAgainst& held) {
         for (std::size_t m = 0; m < held.models.size(); ++m)
             if (row.predicted[m])
                 one["predicted_seconds"][std::string(held.models[m]->name)] = *row.predicted[m];
+        if (row.interval) one["interval_seconds"] = {row.interval->low, row.interval->high};
         if (!row.limiter.empty()) one["limited_by"] = row.limiter;
         if (!row.refusal.empty()) one["refused"] = row.refusal;
         json["configurations"].push_back(std::move(one));
@@ -183,7 +184,7 @@ std::string to_csv(const HeldAgainst& held) {
     for (const std::string& name : names) text += csv_text(name) + ",";
     text += "measured_seconds";
     for (const Model* model : held.models) text += fmt::format(",{}_seconds", model->name);
-    text += ",limited_by,refused\n";
+    text += ",limited_by,refused,interval_low_seconds,interval_high_seconds\n";
     for (const PredictedConfiguration& row : held.rows) {
         for (const std::string& name : names) {
             const auto value = row.configuration.find(name);
@@ -193,7 +194,9 @@ std::string to_csv(const HeldAgainst& held) {
         text += fmt::format("{}", row.measured);
         for (const auto& predicted : row.predicted)
             text += predicted ? fmt::format(",{}", *predicted) : ",";
-        text += fmt::format(",{},{}\n", csv_text(row.limiter), csv_text(row.refusal));
+        text += fmt::format(",{},{},", csv_text(row.limiter), csv_text(row.refusal));
+        text +=
+            row.interval ? fmt::format("{},{}\n", row.interval->low, row.interval->high) : ",\n";
     }
     return text;
 }

@@ -85,6 +85,8 @@ TEST(ValidateMeasured, PredictsAsPredictDoes) {
     const auto alone = nlohmann::json::parse(predicted.out);
     EXPECT_EQ(one["predicted_seconds"]["pipeline"], alone["predictions"][0]["seconds"]);
     EXPECT_EQ(one["limited_by"], alone["predictions"][0]["limited_by"]);
+    EXPECT_LT(one["interval_seconds"][0], one["predicted_seconds"]["pipeline"]);
+    EXPECT_GT(one["interval_seconds"][1], one["predicted_seconds"]["pipeline"]);
     const double measured[] = {2e-6, 4e-6};
     double mape = 0;
     for (int i = 0; i < 2; ++i)

@@ -211,18 +211,25 @@ TEST(MemoryTrace, OneCounterIsFoundWhateverTheSampleIs) {
     }
 }
 
-// Two groups go to 200,000 sectors, the second one in the other direction: more than are counted.
-TEST(MemoryTrace, OfManyTargetsASampleIsCounted) {
-    constexpr std::uint64_t sectors = 200'000;
-    MemoryTrace trace(only_barrier());
-    launch(trace, 2, 1, [&](std::uint64_t group, std::uint32_t, std::vector<Access>& to) {
-        for (std::uint64_t i = 0; i < sectors; ++i)
-            to.push_back(
-                {.instruction = 0,
-                 .address = [=](std::uint64_t) { return 32 * (group == 0 ? i : sectors - 1 - i); },
-                 .kind = AccessKind::atomic});
-    });
-    EXPECT_EQ(trace.hottest()[static_cast<std::size_t>(Space::global)], 2);
+// Two groups go to 200,000 sectors, the second one in the other direction, and each 1000 times to a
+// sector that is among them: more are counted than one by one, and this one is found.
+TEST(MemoryTrace, OneCounterIsFoundAmongManyOthers) {
+    constexpr std::uint64_t sectors = 200'000, often = 1000;
+    for (const std::uint64_t counter : {0, 77'777, 199'999}) {
+        MemoryTrace trace(only_barrier());
+        launch(trace, 2, 1, [&](std::uint64_t group, std::uint32_t, std::vector<Access>& to) {
+            const auto ask = [&](std::uint64_t sector) {
+                to.push_back({.instruction = 0,
+                              .address = [=](std::uint64_t) { return 32 * sector; },
+                              .kind = AccessKind::atomic});
+            };
+            for (std::uint64_t i = 0; i < sectors; ++i) ask(group == 0 ? i : sectors - 1 - i);
+            for (std::uint64_t i = 0; i < often; ++i) ask(counter);
+        });
+        const std::uint64_t hottest = trace.hottest()[static_cast<std::size_t>(Space::global)];
+        EXPECT_GE(hottest, 2 * often + 2);
+        EXPECT_LE(hottest, 2 * often + 100);  // with others of its part: some 12 of two requests
+    }
 }
 
 // A block-wide reduction: of three rounds, the first reads what is new, the others what the group
