@@ -331,9 +331,11 @@ std::string to_text(const GroupsSeen& seen) {
     }
     return fmt::format(
         "{} of {} groups represent all: the first, the last, and some drawn at random between "
-        "them; {}. Up to {:.2g} % of all groups may be unlike every one of these (with {:.0f} % "
+        "them{}; {}. Up to {:.2g} % of all groups may be unlike every one of these (with {:.0f} % "
         "confidence)",
         seen.executed, seen.groups,
+        seen.fewer ? " (no more, as what a warp executes hardly repeats and takes much memory)"
+                   : "",
         seen.standard_error ? fmt::format("standard error of the instructions per warp: {:.2g} %",
                                           100 * *seen.standard_error)
                             : "the standard error of the instructions per warp is not known, since "
@@ -433,9 +435,9 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
                 if (random + 2 < in.seen.groups) in.seen.all_because = all_for_caches;
                 sample = extract::GroupSample(in.seen.groups, in.seen.groups);
             } else {
-                sample = extract::GroupSample(
-                    in.seen.groups,
-                    std::min(held, groups_at_random(in.memory_groups, random, options)));
+                const std::uint64_t wanted = groups_at_random(in.memory_groups, random, options);
+                in.seen.fewer = held < std::min(wanted, in.seen.groups - 1);
+                sample = extract::GroupSample(in.seen.groups, std::min(held, wanted));
             }
             streams.watch(sample.groups());
             if (in.memory && options.least_memory_groups) in.memory->expect(in.memory_groups);

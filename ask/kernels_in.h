@@ -80,6 +80,7 @@ struct GroupsSeen {
     // being seen, with 95 % confidence. 0 where all were executed.
     double unseen_share = 0;
     std::string all_because;  // why all, though a sample was asked for; empty: it was not needed
+    bool fewer = false;       // than were asked for, as what they execute takes too much memory
 };
 
 struct KernelIn {
