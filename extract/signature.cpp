@@ -169,48 +169,58 @@ std::vector<ParameterType> from_name(const std::string& name) {
     return types;
 }
 
-// "scale<float>" of "void scale<float>(float*, float)".
-std::string without_parameters(const std::string& name) {
-    std::string readable = readable_name(name);
-    if (readable == name) return readable;
-    // From the parenthesis that the last one closes: (anonymous namespace)::k<(Kind)2>(float*)
-    int open = 0;
-    for (std::size_t i = readable.rfind(')'); i != readable.npos; --i) {
-        open += readable[i] == ')' ? 1 : readable[i] == '(' ? -1 : 0;
-        if (open == 0) {
-            readable.resize(i);
-            break;
-        }
-    }
-    if (readable.starts_with("void ")) readable.erase(0, 5);
-    return readable;
-}
-
-// k<256u, (bool)1> as people write it: k<256,true>.
+// Without blanks but those between words, casts of numbers and their suffixes: k<256,true> of
+// k<(unsigned int)256, (bool)1> and of k< 256u, true >.
 std::string as_written(std::string_view name) {
     const auto in_word = [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     };
+    constexpr std::string_view to_truth = "(bool)";
     std::string text;
     bool number = false;
     for (std::size_t i = 0; i < name.size(); ++i) {
         const char c = name[i];
-        const char before = i == 0 ? ' ' : name[i - 1];
-        if (!in_word(before)) number = c >= '0' && c <= '9';
-        constexpr std::string_view truth = "(bool)1", falsehood = "(bool)0";
-        const std::string_view rest = name.substr(i);
-        if (rest.starts_with(truth) || rest.starts_with(falsehood)) {
-            text += rest.starts_with(truth) ? "true" : "false";
-            i += truth.size() - 1;
-        } else if (!(number && std::string_view("uUlL").find(c) != std::string_view::npos) &&
-                   !(c == ' ' && before == ',')) {
-            text += c;
+        const char before = text.empty() ? ' ' : text.back();
+        std::size_t closes = c == '(' && !in_word(before) ? name.find(')', i) : name.npos;
+        if (closes + 1 < name.size() && closes != name.npos &&
+            (name[closes + 1] == '-' ||
+             std::isdigit(static_cast<unsigned char>(name[closes + 1])))) {
+            const bool truth = name.substr(i, to_truth.size()) == to_truth;
+            if (truth) text += name[++closes] == '0' ? "false" : "true";
+            i = closes;
+            continue;
         }
+        if (c == ' ') {
+            const std::size_t next = name.find_first_not_of(' ', i);
+            if (next != name.npos && in_word(before) && in_word(name[next])) text += ' ';
+            i = std::min(next, name.size()) - 1;
+            continue;
+        }
+        if (!in_word(before)) number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+        if (!number || std::string_view("uUlL").find(c) == std::string_view::npos) text += c;
     }
     return text;
 }
 
 }  // namespace
+
+std::string plain_name(std::string_view name) {
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    if (name.starts_with("void ")) name.remove_prefix(5);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    // From the parenthesis that the last one closes: (anonymous namespace)::k<(Kind)2>(float*)
+    int open = 0;
+    for (std::size_t i = name.ends_with(')') ? name.size() : 0; i-- > 0;) {
+        open += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
+        if (open == 0) {
+            name = name.substr(0, i);
+            break;
+        }
+    }
+    return as_written(name);
+}
+
+namespace {}  // namespace
 
 std::vector<ParameterType> signature_of(const isa::Kernel& kernel, std::string_view ptx) {
     const std::size_t count = kernel.parameters.size();
@@ -240,23 +250,21 @@ std::string readable_name(const std::string& name) {
 }
 
 std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const std::string& name) {
-    if (const auto known = cubin.also_called.find(name); known != cubin.also_called.end())
-        return {&cubin.kernel(known->second)};
-    // Profilers write an instance of a template with its parameters, which are not compared.
-    const std::size_t arguments = name.rfind(">(");
-    const std::string written_name =
-        as_written(name.substr(0, arguments == name.npos ? arguments : arguments + 1));
+    const std::string wanted = plain_name(name);
+    for (const auto& [also, kernel] : cubin.also_called)
+        if (const std::string plain = plain_name(also);
+            plain == wanted || plain.ends_with("::" + wanted))
+            return {&cubin.kernel(kernel)};
     std::vector<const isa::Kernel*> called, within;  // so, or so in a namespace
     for (const isa::Kernel& kernel : cubin.kernels) {
         if (kernel.is_function) continue;
-        if (kernel.name == name) return {&kernel};
-        const std::string plain = without_parameters(kernel.name);
+        const std::string readable = readable_name(kernel.name);
+        if (kernel.name == name || readable == name) return {&kernel};
+        const std::string plain = plain_name(readable);
         const std::string generic = plain.substr(0, plain.find('<'));
-        const std::string written = as_written(plain);
-        if (name.empty() || plain == name || generic == name ||
-            readable_name(kernel.name) == name || written == written_name)
+        if (name.empty() || plain == wanted || generic == wanted)
             called.push_back(&kernel);
-        else if (generic.ends_with("::" + name) || written.ends_with("::" + written_name))
+        else if (generic.ends_with("::" + wanted) || plain.ends_with("::" + wanted))
             within.push_back(&kernel);
     }
     return called.empty() ? within : called;
@@ -269,7 +277,7 @@ const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name)
     for (const isa::Kernel& kernel : cubin.kernels) {
         if (kernel.is_function) continue;
         names.push_back(readable_name(kernel.name));
-        searched.push_back(without_parameters(kernel.name));
+        searched.push_back(plain_name(readable_name(kernel.name)));
     }
     if (names.empty()) throw InputError("there is no kernel in " + cubin.file);
     if (name.empty())

@@ -326,6 +326,10 @@ TEST_F(SourcesCompiled, InstancesByAllTheirNames) {
 namespace outer { namespace inner {
 template <typename T, int N, bool F> __global__ void k(T* p) { p[0] = N + F; }
 } }
+template <typename T> struct V {
+    T v;
+    __device__ V& operator=(int value) { v = value; return *this; }
+};
 __global__ void same(int* p) { p[0] = 1; }
 __global__ void same(int* p, int n) { p[0] = n; }
 __global__ void sleeps(int* p) { __nanosleep(100); p[0] = 1; }
@@ -336,9 +340,9 @@ __global__ void sleeps(int* p) { __nanosleep(100); p[0] = 1; }
     };
     const ProgramRun first = run_kernel("sleeps");
     if (refused_without_compiler(first)) return;
-    for (const char* kernel :
-         {"k<int,4,true>", "inner::k<int, 4, (bool)1>", "outer::inner::k<int,4,1>",
-          "outer::inner::k<int,4,(bool)1>(int*)"}) {
+    for (const char* kernel : {"k<int,4,true>", "inner::k<int, 4, (bool)1>",
+                               "outer::inner::k<int,4,1>", "outer::inner::k<int,4,(bool)1>(int*)",
+                               "void outer::inner::k<V<int>, (int)4, (bool)1>(V<int> *)"}) {
         const ProgramRun run = run_kernel(kernel);
         EXPECT_EQ(run.exit_code, 0) << run.err;
         EXPECT_THAT(run.out, HasSubstr(" 5")) << kernel;

@@ -79,6 +79,17 @@ TEST(FindKernel, TakesReadableNamesAndOffersNearOnes) {
     cubin.kernels.push_back(kernel_of("_Z1kILj256ELb1ELm3EEvPf", {8}));
     for (const char* name : {"k<256u, true, 3ul>", "k<256,true,3>", "k<256, (bool)1, 3>"})
         EXPECT_EQ(find_kernel(cubin, name).name, "_Z1kILj256ELb1ELm3EEvPf") << name;
+    // void outer::kk<V<float>, -2>(V<float>*), and two kernels of one name
+    cubin.kernels.back() = kernel_of("_ZN5outer2kkI1VIfELin2EEEvPT_", {8});
+    for (const char* name :
+         {"kk<V<float>,-2>(V<float>*)", "void outer::kk<V<float>, (int)-2>(V<float> *)",
+          "outer :: kk< V< float >, -2 >", " kk "})
+        EXPECT_EQ(find_kernel(cubin, name).name, "_ZN5outer2kkI1VIfELin2EEEvPT_") << name;
+    cubin.kernels.push_back(kernel_of("_Z4samePfj", {8, 4}));
+    EXPECT_EQ(find_kernel(cubin, "same(float *, unsigned int)").name, "_Z4samePfj");
+    cubin.kernels.push_back(kernel_of("_Z4samePf", {8}));
+    EXPECT_EQ(find_kernel(cubin, "same(float*, unsigned int)").name, "_Z4samePfj");
+    cubin.kernels.resize(cubin.kernels.size() - 2);
     cubin.kernels.back() = kernel_of("_ZN5outer12_GLOBAL__N_15innerEPf", {8});
     EXPECT_EQ(find_kernel(cubin, "inner").name, cubin.kernels.back().name);
     cubin.kernels.pop_back();
