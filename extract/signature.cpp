@@ -220,8 +220,6 @@ std::string plain_name(std::string_view name) {
     return as_written(name);
 }
 
-namespace {}  // namespace
-
 std::vector<ParameterType> signature_of(const isa::Kernel& kernel, std::string_view ptx) {
     const std::size_t count = kernel.parameters.size();
     const std::vector<ParameterType> unknown(count);
