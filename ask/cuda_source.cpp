@@ -105,8 +105,8 @@ bool holds(const bench::NvrtcOutput& output, const std::string& kernel) {
 
 // "k" of "k<4>(float*)".
 std::string base_of(const std::string& kernel) {
-    const std::string plain = extract::plain_name(kernel);
-    return plain.substr(0, plain.find('<'));
+    const std::string name = extract::without_parameters(kernel);
+    return name.substr(0, name.find('<'));
 }
 
 bool is_or_ends_with(const std::string& name, const std::string& last) {
@@ -119,13 +119,15 @@ bool is_instance(const std::string& kernel) { return kernel.find('<') < kernel.f
 // What is instantiated for a name as profilers print it, or without its scopes: "tools::k<(bool)1>"
 // of "k<(bool)1>(float*)".
 std::string instance_of(const std::string& kernel, const std::vector<SourceKernel>& defined) {
-    const std::string plain = extract::plain_name(kernel);
-    const std::size_t arguments = plain.find('<');
-    if (arguments == plain.npos) return plain;
-    const std::string base = plain.substr(0, arguments);
-    const auto known = std::ranges::find_if(
-        defined, [&](const SourceKernel& one) { return is_or_ends_with(one.name, base); });
-    return (known == defined.end() ? base : known->name) + plain.substr(arguments);
+    const std::string name = extract::without_parameters(kernel);
+    const std::size_t arguments = name.find('<');
+    if (arguments == name.npos) return name;
+    const std::string base = name.substr(0, arguments);
+    auto known = std::ranges::find(defined, base, &SourceKernel::name);
+    if (known == defined.end())
+        known = std::ranges::find_if(
+            defined, [&](const SourceKernel& one) { return is_or_ends_with(one.name, base); });
+    return (known == defined.end() ? base : known->name) + name.substr(arguments);
 }
 
 class Compiling {

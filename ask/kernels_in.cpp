@@ -108,13 +108,11 @@ bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>
 // The first groups of the launch that caches are looked at with.
 std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions_of_one,
                                 const KernelsInOptions& options) {
-    constexpr std::uint64_t patience = 10, fewest = 8;
     const auto cores = static_cast<std::uint64_t>(*options.memory_cores);
-    const std::uint64_t one = std::max<std::uint64_t>(1, instructions_of_one);
-    const std::uint64_t affordable = options.memory_instructions / one;
-    const std::uint64_t least = options.least_memory_groups.value_or(
-        std::max(fewest, patience * options.memory_instructions / one));
-    return std::min(groups, std::max(affordable, std::min(cores, least)));
+    const std::uint64_t least = std::min(cores, options.least_memory_groups.value_or(cores));
+    const std::uint64_t affordable =
+        options.memory_instructions / std::max<std::uint64_t>(1, instructions_of_one);
+    return std::min(groups, std::max(affordable, least));
 }
 
 // Beside these first groups, at random, to begin with.
@@ -122,8 +120,7 @@ std::uint64_t groups_at_random(std::uint64_t first, std::uint64_t random,
                                const KernelsInOptions& options) {
     constexpr std::uint64_t few = 2, many = 64;
     const bool long_groups = std::cmp_less(first, *options.memory_cores);
-    if (!long_groups) return std::max(random, many);
-    return options.least_memory_groups ? few : random;
+    return options.least_memory_groups && long_groups ? few : std::max(random, many);
 }
 
 // The first groups but number 0, and those of the sample behind them; ascending.

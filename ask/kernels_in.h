@@ -43,12 +43,11 @@ struct KernelsInOptions {
     std::set<std::string> known;
     // Cores of the GPU whose memory the launch shares; absent: nothing is told of memory. The first
     // groups of the launch are executed then: all, or as many as take so many warp-instructions,
-    // but at least one for each of these cores, or as many as take ten times as many. `sample`
-    // absent: all.
+    // but at least one for each of these cores. `sample` absent: all.
     std::optional<int> memory_cores;
     std::uint64_t memory_instructions = 20'000'000;
     // Where that is less than one group for each core: so many groups at least, and of further ones
-    // two at random alone are executed.
+    // two at random alone are executed. Absent: one for each core.
     std::optional<std::uint64_t> least_memory_groups;
     // What warps execute is recorded of a sample, even where all groups are looked at for caches.
     bool sample_streams = false;

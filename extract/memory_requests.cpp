@@ -181,7 +181,7 @@ std::optional<std::uint64_t> RequestLines::add_near(const isa::MemoryAccess& acc
     constexpr std::uint64_t reach = 4 * line_bytes;
     const Span span(access, access.active);
     const std::uint64_t first = span.first / line_bytes * line_bytes;
-    if (span.last + access.bytes - first > reach) return std::nullopt;
+    if (span.last - first > reach - access.bytes) return std::nullopt;
     std::array<std::uint64_t, reach / 64> addresses{};
     std::uint32_t sectors = 0;
     each_of(access.active, [&](int lane) {

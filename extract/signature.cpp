@@ -169,42 +169,63 @@ std::vector<ParameterType> from_name(const std::string& name) {
     return types;
 }
 
-// Without blanks but those between words, casts of numbers and their suffixes: k<256,true> of
-// k<(unsigned int)256, (bool)1> and of k< 256u, true >.
-std::string as_written(std::string_view name) {
-    const auto in_word = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
-    constexpr std::string_view to_truth = "(bool)";
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Without "void " in front, and without blanks but those between words.
+std::string squeezed(std::string_view name) {
     std::string text;
-    bool number = false;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const char c = name[i];
-        const char before = text.empty() ? ' ' : text.back();
-        std::size_t closes = c == '(' && !in_word(before) ? name.find(')', i) : name.npos;
-        if (closes + 1 < name.size() && closes != name.npos &&
-            (name[closes + 1] == '-' ||
-             std::isdigit(static_cast<unsigned char>(name[closes + 1])))) {
-            const bool truth = name.substr(i, to_truth.size()) == to_truth;
-            if (truth) text += name[++closes] == '0' ? "false" : "true";
-            i = closes;
-            continue;
+    bool apart = false;
+    for (const char c : name) {
+        if (c != ' ') {
+            if (apart && !text.empty() && in_word(text.back()) && in_word(c)) text += ' ';
+            text += c;
         }
-        if (c == ' ') {
-            const std::size_t next = name.find_first_not_of(' ', i);
-            if (next != name.npos && in_word(before) && in_word(name[next])) text += ' ';
-            i = std::min(next, name.size()) - 1;
+        apart = c == ' ';
+    }
+    if (text.starts_with("void ")) text.erase(0, 5);
+    // As profilers write it.
+    constexpr std::string_view unnamed = "<unnamed>::", anonymous = "(anonymous namespace)::";
+    for (std::size_t at = 0; (at = text.find(unnamed, at)) != text.npos;)
+        text.replace(at, unnamed.size(), anonymous);
+    return text;
+}
+
+// k<256,true> of k<(unsigned int)256,(bool)1> and of k<256u,true>: arguments that are numbers.
+std::string plain(std::string_view name) {
+    constexpr std::string_view casts[] = {
+        "(bool)",  "(char)",           "(signed char)", "(unsigned char)",
+        "(short)", "(unsigned short)", "(int)",         "(unsigned int)",
+        "(long)",  "(unsigned long)",  "(long long)",   "(unsigned long long)"};
+    std::string text;
+    for (std::size_t i = 0; i < name.size();) {
+        text += name[i++];
+        if (text.back() != '<' && text.back() != ',') continue;
+        // The argument that begins here.
+        std::string_view one = name.substr(i, name.find_first_of(",<>", i) - i);
+        const std::size_t length = one.size();
+        bool truth = false;
+        for (const std::string_view cast : casts)
+            if (one.starts_with(cast)) {
+                one.remove_prefix(cast.size());
+                truth = cast == "(bool)";
+                break;
+            }
+        const std::size_t sign = one.starts_with('-') ? 1 : 0;
+        const std::size_t end = one.find_first_not_of("0123456789", sign);
+        const std::string_view suffix = end == one.npos ? "" : one.substr(end);
+        if (one.size() == sign || end == sign ||
+            suffix.find_first_not_of("uUlL") != std::string_view::npos)
             continue;
-        }
-        if (!in_word(before)) number = std::isdigit(static_cast<unsigned char>(c)) != 0;
-        if (!number || std::string_view("uUlL").find(c) == std::string_view::npos) text += c;
+        const std::string_view number = one.substr(0, one.size() - suffix.size());
+        text += !truth ? number : number == "0" ? "false" : number == "1" ? "true" : number;
+        i += length;
     }
     return text;
 }
 
 }  // namespace
 
-std::string plain_name(std::string_view name) {
+std::string without_parameters(std::string_view name) {
     while (name.starts_with(' ')) name.remove_prefix(1);
     if (name.starts_with("void ")) name.remove_prefix(5);
     while (name.ends_with(' ')) name.remove_suffix(1);
@@ -212,12 +233,9 @@ std::string plain_name(std::string_view name) {
     int open = 0;
     for (std::size_t i = name.ends_with(')') ? name.size() : 0; i-- > 0;) {
         open += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
-        if (open == 0) {
-            name = name.substr(0, i);
-            break;
-        }
+        if (open == 0) return std::string(name.substr(0, i));
     }
-    return as_written(name);
+    return std::string(name);
 }
 
 std::vector<ParameterType> signature_of(const isa::Kernel& kernel, std::string_view ptx) {
@@ -248,24 +266,44 @@ std::string readable_name(const std::string& name) {
 }
 
 std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const std::string& name) {
-    const std::string wanted = plain_name(name);
-    for (const auto& [also, kernel] : cubin.also_called)
-        if (const std::string plain = plain_name(also);
-            plain == wanted || plain.ends_with("::" + wanted))
-            return {&cubin.kernel(kernel)};
-    std::vector<const isa::Kernel*> called, within;  // so, or so in a namespace
+    const std::string wanted = squeezed(name), named = squeezed(without_parameters(name));
+    const std::string numbers = plain(named);
+    // Only those of a template are called without theirs, as people and sources do.
+    const bool parameters = wanted != named && named.find('<') == named.npos;
+    std::vector<const isa::Kernel*> so, alike, within;  // the best of these that there is
+    const auto add = [](std::vector<const isa::Kernel*>& to, const isa::Kernel& one) {
+        if (std::ranges::count(to, &one) == 0) to.push_back(&one);
+    };
+    const auto is_within = [&](const std::string& scoped, const std::string& what) {
+        return scoped.ends_with("::" + what);
+    };
+    for (const auto& [also, kernel] : cubin.also_called) {
+        const std::string known = squeezed(without_parameters(also));
+        if (also == name || known == named)
+            add(so, cubin.kernel(kernel));
+        else if (is_within(known, named))
+            add(within, cubin.kernel(kernel));
+    }
     for (const isa::Kernel& kernel : cubin.kernels) {
         if (kernel.is_function) continue;
         const std::string readable = readable_name(kernel.name);
-        if (kernel.name == name || readable == name) return {&kernel};
-        const std::string plain = plain_name(readable);
-        const std::string generic = plain.substr(0, plain.find('<'));
-        if (name.empty() || plain == wanted || generic == wanted)
-            called.push_back(&kernel);
-        else if (generic.ends_with("::" + wanted) || plain.ends_with("::" + wanted))
-            within.push_back(&kernel);
+        const std::string full = squeezed(readable);
+        if (kernel.name == name || full == wanted) {
+            add(so, kernel);
+            continue;
+        }
+        if (parameters) {
+            if (is_within(full, wanted)) add(within, kernel);
+            continue;
+        }
+        const std::string one = plain(squeezed(without_parameters(readable)));
+        const std::string generic = one.substr(0, one.find('<'));
+        if (name.empty() || one == numbers || generic == numbers)
+            add(alike, kernel);
+        else if (is_within(one, numbers) || is_within(generic, numbers))
+            add(within, kernel);
     }
-    return called.empty() ? within : called;
+    return !so.empty() ? so : !alike.empty() ? alike : within;
 }
 
 const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name) {
@@ -275,7 +313,7 @@ const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name)
     for (const isa::Kernel& kernel : cubin.kernels) {
         if (kernel.is_function) continue;
         names.push_back(readable_name(kernel.name));
-        searched.push_back(plain_name(readable_name(kernel.name)));
+        searched.push_back(without_parameters(readable_name(kernel.name)));
     }
     if (names.empty()) throw InputError("there is no kernel in " + cubin.file);
     if (name.empty())

@@ -38,12 +38,12 @@ std::vector<ParameterType> signature_of(const isa::Kernel& kernel, std::string_v
 // "saxpy(float*, float*, float, int)" of "_Z5saxpyPfS_fi"; other names as they are.
 std::string readable_name(const std::string& name);
 
-// As people write it: "k<V<float>,2>" of "void k<V<float>, (int)2>(V<float>*)".
-std::string plain_name(std::string_view name);
+// "k<V<float>, 2>" of "void k<V<float>, 2>(V<float>*)".
+std::string without_parameters(std::string_view name);
 
-// The kernel of this name, or those whose plain name is that of this, with or without arguments of
-// a template ("saxpy", "scale<float>"), else those that it is without their scopes. All for an
-// empty name.
+// The kernel of this name, whatever its blanks; else those whose name is this but for parameters
+// and arguments of a template and for how numbers are written ("saxpy", "scale<float>", "k<4u>" of
+// "k<4>"), else those that it is without their scopes. All for an empty name.
 std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const std::string& name);
 
 // The only one of kernels_called(). Throws InputError with near names.

@@ -244,7 +244,7 @@ public:
             ++(more_groups ? groups : size);
             if (cycles.size() >= agreeing && spread(cycles) <= steady) break;
         }
-        return result(cycles.back(), spread(cycles));
+        return result(cycles.back(), std::max(spread(cycles), sim::steady_enough / safety));
     }
 
 private:
@@ -391,14 +391,18 @@ public:
         for (double& one : groups_) one /= problem.gpu().cores;
     }
 
-    // Nothing where there is too little to cut, and where levels disagree.
+    // Of the mean core.
+    double instructions() const { return instructions(layout_); }
+
+    // Whether there is enough to cut.
+    bool possible() const {
+        return instructions() / waves() >= wave_too_long && waves() >= fewest_waves;
+    }
+
+    // Nothing where levels disagree.
     std::optional<SimulationResult> result() {
-        const double all = instructions(layout_);
-        const double waves = count() / problem_.launch().concurrent_groups;
-        const double wave = all / waves;
-        if (wave < wave_too_long || waves < fewest_waves ||
-            all <= static_cast<double>(options_.exact))
-            return std::nullopt;
+        const double all = instructions();
+        const double wave = all / waves();
         cutter_.begin_with(first_wave / (wave * cutter_.fraction(0)));
         std::optional<double> before;
         int first = 0;
@@ -431,6 +435,7 @@ private:
     static constexpr std::int64_t least_of_launch = 4;  // iterations; its groups are many
 
     double count() const { return std::accumulate(groups_.begin(), groups_.end(), 0.0); }
+    double waves() const { return count() / problem_.launch().concurrent_groups; }
 
     // Of the mean core.
     double instructions(const sim::CoreLayout& layout) const {
@@ -489,13 +494,12 @@ private:
         result.bounds = sim::bounds_of(layout_, groups_, result.ticks);
         result.simulated = simulated_;
         const double error = last_.estimate ? last_.estimate->error : 0;
-        const double waves = count() / problem_.launch().concurrent_groups;
         // Two levels may agree by chance, and how the last groups meet changes with their length.
         result.estimate = EstimatedRun{
             .simulated_share =
                 static_cast<double>(simulated_) / (instructions * problem_.gpu().cores),
             .error =
-                amplified * error + std::max({safety * spread, steady, last_wave / waves,
+                amplified * error + std::max({safety * spread, steady, last_wave / waves(),
                                               sim::chance_of_a_long_group(layout_, instructions)})};
         return result;
     }
@@ -514,7 +518,20 @@ private:
 
 SimulationResult estimate(const Problem& problem, const SimulationOptions& options) {
     if (!problem.groups().alike()) {
-        if (auto known = CutLaunch(problem, options).result()) return *std::move(known);
+        CutLaunch cut(problem, options);
+        if (!cut.possible()) return sim::whole_run(problem, options);
+        // Cores that run the same groups are simulated once: how many do not, the run tells.
+        constexpr std::int64_t too_many = 4;
+        SimulationOptions first = options;
+        if (const auto exact = static_cast<double>(options.exact); cut.instructions() <= exact) {
+            first.max_simulated = std::min(options.max_simulated, too_many * options.exact);
+            try {
+                return sim::whole_run(problem, first);
+            } catch (const LimitReached&) {
+                if (first.max_simulated == options.max_simulated) throw;
+            }
+        }
+        if (auto known = cut.result()) return *std::move(known);
         return sim::whole_run(problem, options);
     }
     Extrapolation extrapolation(problem, options);

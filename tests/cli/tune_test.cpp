@@ -213,7 +213,7 @@ TEST(Tune, AnInterruptedOneKeepsWhatItKnows) {
     const Files files;
     std::string slow = text;
     slow.insert(slow.find("    const int x"),
-                "    for (int i = 0; i < 400000; ++i) out[threadIdx.x] += in[i & 1023];\n");
+                "    for (int i = 0; i < 1600000; ++i) out[threadIdx.x] += in[i & 1023];\n");
     write_text_file(files.path("blur.cu"), slow, Overwrite::yes);
     const std::vector<std::string> words = {"-o", files.path("ranked.json"), "--threads", "1"};
     const ProgramRun ran = run_program_until(files.words(words), files.environment(), "left");

@@ -90,9 +90,23 @@ TEST(FindKernel, TakesReadableNamesAndOffersNearOnes) {
     cubin.kernels.push_back(kernel_of("_Z4samePf", {8}));
     EXPECT_EQ(find_kernel(cubin, "same(float*, unsigned int)").name, "_Z4samePfj");
     cubin.kernels.resize(cubin.kernels.size() - 2);
+    // Names of the source come first, and the exact one of them: b::k<1> and ::k<1>, void k<15>().
+    isa::Cubin source;
+    source.kernels = {kernel_of("_ZN1b1kILi1EEEvv", {}), kernel_of("_Z1kILi1EEvv", {}),
+                      kernel_of("_Z1kILi15EEvv", {}), kernel_of("_Z1kILin1EEvv", {})};
+    source.also_called = {{"b::k<1>", "_ZN1b1kILi1EEEvv"},
+                          {"k<1>", "_Z1kILi1EEvv"},
+                          {"k<(width)-1>", "_Z1kILi15EEvv"}};
+    EXPECT_EQ(find_kernel(source, "k<1>").name, "_Z1kILi1EEvv");
+    EXPECT_EQ(find_kernel(source, "b::k<1>").name, "_ZN1b1kILi1EEEvv");
+    EXPECT_EQ(find_kernel(source, "k<(width) - 1>").name, "_Z1kILi15EEvv");
+    EXPECT_EQ(find_kernel(source, "k<(int)-1>").name, "_Z1kILin1EEvv");
+    EXPECT_THROW(find_kernel(source, "k<(width / 2) - 1>"), InputError);
     cubin.kernels.back() = kernel_of("_ZN5outer12_GLOBAL__N_15innerEPf", {8});
     EXPECT_EQ(find_kernel(cubin, "inner").name, cubin.kernels.back().name);
     cubin.kernels.pop_back();
+    EXPECT_EQ(find_kernel(cubin, "saxpy(float *,float)").name, "_Z5saxpyPff");
+    EXPECT_THROW(find_kernel(cubin, "saxpy(double *,float)"), InputError);
     const auto refusal = [&](const std::string& name) -> std::string {
         try {
             find_kernel(cubin, name);
