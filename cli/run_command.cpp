@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,7 +28,13 @@ namespace {
 std::string ways_out(const Command& command) {
     std::string ways = "Try fewer groups or shorter loops";
     if (command.has_option("--limit")) ways += ", or a higher --limit";
-    if (command.has_option("--estimate") && !command.option("--estimate").given())
+    // What is shown of a run is never estimated.
+    const auto given = [&](const char* name) {
+        return command.has_option(name) && command.option(name).given();
+    };
+    const bool shown =
+        std::ranges::any_of(std::array{"--stalls", "--timeline", "--annotate", "--page"}, given);
+    if (command.has_option("--estimate") && !given("--estimate") && !shown)
         ways += ", or --estimate";
     if (command.has_option("--uncertainty") && command.option("--uncertainty").given())
         ways += ", or a lower --uncertainty";

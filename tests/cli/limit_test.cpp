@@ -154,6 +154,9 @@ TEST(Estimate, IsNotAdvisedWhereItWasAskedFor) {
     const ProgramRun without = run_program(command);
     EXPECT_EQ(without.exit_code, 4) << without.err;
     EXPECT_THAT(without.err, HasSubstr("or --estimate"));
+    std::vector<std::string> shown = command;
+    shown.emplace_back("--stalls");
+    EXPECT_THAT(run_program(shown).err, HasSubstr("or a higher --limit."));
     command.emplace_back("--estimate");
     const ProgramRun with = run_program(command);
     EXPECT_EQ(with.exit_code, 4) << with.err;
