@@ -255,8 +255,26 @@ void Runtime::note_unpriced(const std::vector<TouchedRange>& ranges) {
             "takes 0.1 to 1 ms longer on a GPU");
     if (kinds.contains(MemoryKind::pinned) || kinds.contains(MemoryKind::registered))
         note(
-            "memory of the host that kernels use directly is priced as the device's: on a GPU it "
-            "comes over the bus");
+            "memory of the host that kernels use directly comes over the bus, each line once and "
+            "at "
+            "the bus's assumed peak");
+}
+
+// At least as long as what lies on the host takes over the bus.
+void Runtime::price_bus(std::vector<PredictedLaunch>& predictions,
+                        const std::vector<TouchedRange>& ranges) const {
+    double bytes = 0;
+    for (const TouchedRange& one : ranges)
+        if (one.kind == MemoryKind::pinned || one.kind == MemoryKind::registered)
+            bytes += static_cast<double>(one.bytes);
+    if (bytes == 0) return;
+    for (std::size_t i = 0; i < predictions.size(); ++i) {
+        PredictedLaunch& one = predictions[i];
+        const double seconds = bytes / device_facts(settings_.profiles[i]).link_bytes_per_second;
+        if (!one.seconds || seconds <= *one.seconds) continue;
+        one.seconds = seconds;
+        one.limited_by = "bus";
+    }
 }
 
 // What the launch leaves behind: in caches, on stdout, and what it did that has no price.
@@ -333,6 +351,7 @@ void Runtime::execute(const Function& function, const isa::Kernel& kernel, const
         touched = known.touched = ranges_of(both.lines, both.lines_each, parameters);
         known.parameters.assign(parameters.begin(), parameters.end());
         note_unpriced(touched);
+        price_bus(both.predictions, touched);
         if (launch.sample)
             note("launches were executed in part (--sample): what the program computes is wrong");
         execution = std::move(both.execution);

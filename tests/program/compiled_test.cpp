@@ -101,6 +101,29 @@ TEST(ProgramRepeats, AreNotExecutedWhereTheyChangeNothing) {
     EXPECT_LT(kernels[0]["host_seconds"], kernels[1]["host_seconds"]);
 }
 
+// 4 MiB of pinned memory, over the 31.5 GB/s of PCIe 4.0 and the 63 GB/s of 5.0.
+TEST(ProgramMemory, OfTheHostComesOverTheBus) {
+    const std::string& path = compiled().path("memory", shared);
+    if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";
+    const test::TemporaryFolder folder;
+    const ProgramRun made =
+        run(path, {}, {"--profile", "h200", "-o", (folder.path / "out").string()});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_THAT(made.err, HasSubstr("comes over the bus"));
+    const auto kernels =
+        nlohmann::json::parse(read_text_file(folder.path / "out" / "launches.json"))["kernels"];
+    const auto from_host = std::ranges::find_if(kernels, [](const auto& one) {
+        return one["kernel"] == "from_host(float const*, float*, int)";
+    });
+    ASSERT_NE(from_host, kernels.end());
+    const std::map<std::string, double> link = {{"NVIDIA GeForce RTX 3080", 31.5e9},
+                                                {"NVIDIA H200", 63e9}};
+    for (const auto& one : (*from_host)["predictions"]) {
+        EXPECT_EQ(one["limited_by"], "bus");
+        EXPECT_NEAR(one["seconds"].get<double>(), (4 << 20) / link.at(one["profile"]), 1e-9);
+    }
+}
+
 TEST(ProgramHeap, WhatIsFreedTwiceIsToldWithItsLine) {
     const std::string& path = compiled().path("heap", shared);
     if (path.empty()) GTEST_SKIP() << "there is no nvcc, or a sanitizer is in the library";

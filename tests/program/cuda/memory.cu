@@ -14,6 +14,11 @@ __global__ void twice(float* x, int n) {
     if (i == 0) shared_count += 4;
 }
 
+__global__ void from_host(const float* x, float* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = x[i] + 1;
+}
+
 __global__ void rows(float* x, size_t pitch, int width, int height) {
     const int column = threadIdx.x, row = blockIdx.x;
     if (column < width && row < height)
@@ -34,6 +39,15 @@ int main() {
     for (int i = 0; i < n; ++i) managed[i] = pinned[i] = mapped[i] = static_cast<float>(i);
     twice<<<4, 256>>>(managed, n);
     twice<<<4, 256>>>(of_mapped, n);
+    constexpr int many = 1 << 20;
+    float *on_host, *on_device;
+    OK(cudaMallocHost(&on_host, many * sizeof(float)));
+    OK(cudaMalloc(&on_device, many * sizeof(float)));
+    on_host[many - 1] = 6;
+    from_host<<<many / 256, 256>>>(on_host, on_device, many);
+    float last = 0;
+    OK(cudaMemcpy(&last, on_device + many - 1, sizeof last, cudaMemcpyDeviceToHost));
+    EXPECT(last == 7);
     std::vector<float> registered(n, 1.5f);
     OK(cudaHostRegister(registered.data(), n * sizeof(float), cudaHostRegisterDefault));
     twice<<<4, 256>>>(registered.data(), n);
