@@ -119,7 +119,7 @@ bool is_instance(const std::string& kernel) { return kernel.find('<') < kernel.f
 // What is instantiated for a name as profilers print it, or without its scopes: "tools::k<(bool)1>"
 // of "k<(bool)1>(float*)".
 std::string instance_of(const std::string& kernel, const std::vector<SourceKernel>& defined) {
-    const std::string name = extract::without_parameters(kernel);
+    std::string name = extract::without_parameters(kernel);
     const std::size_t arguments = name.find('<');
     if (arguments == name.npos) return name;
     const std::string base = name.substr(0, arguments);

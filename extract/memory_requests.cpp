@@ -218,8 +218,8 @@ void RequestLines::add_global(const isa::MemoryAccess& access) {
             distinct = addresses.count;
             for (std::size_t i = 0; i < addresses.count;) {
                 const std::uint64_t first = addresses.values[i];
-                std::uint64_t bytes = access.bytes;
-                while (++i < addresses.count && addresses.values[i] == first + bytes)
+                std::uint64_t bytes = 0;
+                for (; i < addresses.count && addresses.values[i] == first + bytes; ++i)
                     bytes += access.bytes;
                 add_range(first, bytes);
             }
