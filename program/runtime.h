@@ -199,7 +199,7 @@ private:
     // What of a launch's memory takes longer on a GPU than predictions say.
     void note_unpriced(const std::vector<TouchedRange>& ranges);
     void price_bus(std::vector<PredictedLaunch>& predictions,
-                   const std::vector<TouchedRange>& ranges) const;
+                   const std::vector<TouchedRange>& ranges);
     // What a launch with these parameters refers to, of whose lines, ascending, one in so many is
     // known: by the parameters that point there.
     std::vector<TouchedRange> ranges_of(const std::vector<std::uint64_t>& lines, double lines_each,

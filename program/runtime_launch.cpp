@@ -247,27 +247,23 @@ void Runtime::note(const std::string& text) {
 }
 
 void Runtime::note_unpriced(const std::vector<TouchedRange>& ranges) {
-    std::set<MemoryKind> kinds;
-    for (const TouchedRange& one : ranges) kinds.insert(one.kind);
-    if (kinds.contains(MemoryKind::managed))
+    if (std::ranges::count(ranges, MemoryKind::managed, &TouchedRange::kind) > 0)
         note(
             "managed memory is priced as the device's: a kernel that finds its pages on the host "
             "takes 0.1 to 1 ms longer on a GPU");
-    if (kinds.contains(MemoryKind::pinned) || kinds.contains(MemoryKind::registered))
-        note(
-            "memory of the host that kernels use directly comes over the bus, each line once and "
-            "at "
-            "the bus's assumed peak");
 }
 
 // At least as long as what lies on the host takes over the bus.
 void Runtime::price_bus(std::vector<PredictedLaunch>& predictions,
-                        const std::vector<TouchedRange>& ranges) const {
+                        const std::vector<TouchedRange>& ranges) {
     double bytes = 0;
     for (const TouchedRange& one : ranges)
         if (one.kind == MemoryKind::pinned || one.kind == MemoryKind::registered)
             bytes += static_cast<double>(one.bytes);
     if (bytes == 0) return;
+    note(
+        "memory of the host that kernels use directly comes over the bus, each line once, at the "
+        "bus's assumed peak");
     for (std::size_t i = 0; i < predictions.size(); ++i) {
         PredictedLaunch& one = predictions[i];
         const double seconds = bytes / device_facts(settings_.profiles[i]).link_bytes_per_second;
