@@ -266,6 +266,10 @@ std::string readable_name(const std::string& name) {
 }
 
 std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const std::string& name) {
+    if (const auto known = cubin.also_called.find(name); known != cubin.also_called.end())
+        return {&cubin.kernel(known->second)};
+    for (const isa::Kernel& kernel : cubin.kernels)
+        if (!kernel.is_function && kernel.name == name) return {&kernel};
     const std::string wanted = squeezed(name), named = squeezed(without_parameters(name));
     const std::string numbers = plain(named);
     // Only those of a template are called without theirs, as people and sources do.
@@ -279,7 +283,7 @@ std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const st
     };
     for (const auto& [also, kernel] : cubin.also_called) {
         const std::string known = squeezed(without_parameters(also));
-        if (also == name || known == named)
+        if (known == named)
             add(so, cubin.kernel(kernel));
         else if (is_within(known, named))
             add(within, cubin.kernel(kernel));
@@ -288,7 +292,7 @@ std::vector<const isa::Kernel*> kernels_called(const isa::Cubin& cubin, const st
         if (kernel.is_function) continue;
         const std::string readable = readable_name(kernel.name);
         const std::string full = squeezed(readable);
-        if (kernel.name == name || full == wanted) {
+        if (full == wanted) {
             add(so, kernel);
             continue;
         }
