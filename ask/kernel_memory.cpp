@@ -91,12 +91,13 @@ private:
 struct Followed {
     MemoryContext context;
     MemoryContext filled;  // beyond what a core has of all groups, more at once change nothing
-    std::uint64_t groups = 0;
+    std::uint64_t groups = 0, launched = 0;
     std::vector<std::string> said;
 };
 
 Followed followed(const KernelIn& in, const Launch& launch, int cores) {
-    Followed out{.context = *in.kernel().memory, .filled = {}, .groups = 0, .said = {}};
+    Followed out{
+        .context = *in.kernel().memory, .filled = {}, .groups = 0, .launched = 0, .said = {}};
     out.context.cores = cores;
     const auto executed =
         static_cast<std::int64_t>(std::min<std::uint64_t>(in.seen.groups, in.memory_groups));
@@ -104,6 +105,7 @@ Followed followed(const KernelIn& in, const Launch& launch, int cores) {
     if (launch.group_warps == in.occupancy.group_warps) {
         out.context.concurrent_groups = launch.concurrent_groups;
         groups = std::min(launch.groups, executed);
+        out.launched = static_cast<std::uint64_t>(launch.groups);
         if (launch.groups > executed)
             out.said.push_back(
                 fmt::format("reuse was found for the {} groups that were executed, the launch has "
@@ -129,9 +131,12 @@ Followed followed(const KernelIn& in, const Launch& launch, int cores) {
 void tell_memory(KernelIn& in) {
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
     tell(in, passes,
-         extract::reuse_of(
-             *in.memory, *in.extracted.kernel.memory, passes,
-             {.groups = in.memory_groups, .clock_of = {}, .earlier = in.earlier, .threads = 0}),
+         extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes,
+                           {.groups = in.memory_groups,
+                            .launched = in.seen.groups,
+                            .clock_of = {},
+                            .earlier = in.earlier,
+                            .threads = 0}),
          in.extracted.kernel);
 }
 
@@ -180,11 +185,14 @@ void tell_memory(KernelIn& in, const IssueTimes& times) {
 
 Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
                    std::vector<std::string>& said, const IssueTimes* times, unsigned threads) {
-    auto [context, filled, groups, sentences] = followed(in, launch, cores);
+    auto [context, filled, groups, launched, sentences] = followed(in, launch, cores);
     std::ranges::move(sentences, std::back_inserter(said));
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    extract::ReuseOptions options{
-        .groups = groups, .clock_of = {}, .earlier = in.earlier, .threads = threads};
+    extract::ReuseOptions options{.groups = groups,
+                                  .launched = launched,
+                                  .clock_of = {},
+                                  .earlier = in.earlier,
+                                  .threads = threads};
     if (times != nullptr) {
         options.clock_of = [&](const extract::GroupTrace& group, const extract::Issue& one) {
             const auto& warp =
@@ -215,7 +223,8 @@ Kernel with_hashed_caches(const KernelIn& in, Kernel kernel, const Launch& launc
                                     .ways = ways,
                                     .seed = seed};
     tell(in, passes,
-         extract::hashed_reuse(*in.memory, launched.filled, passes, shape, launched.groups),
+         extract::hashed_reuse(*in.memory, launched.filled, passes, shape,
+                               {.groups = launched.groups, .launched = launched.launched}),
          kernel);
     kernel.memory = launched.context;
     if (kernel.launch) kernel.launch->groups = launch.groups;

@@ -299,6 +299,13 @@ SiteReuse& SiteReuse::operator+=(const SiteReuse& other) {
     return *this;
 }
 
+SiteReuse& SiteReuse::operator*=(std::uint64_t times) {
+    for (ReuseCounts* const counts : {&core, &device, &written, &core_requests, &device_requests})
+        *counts *= times;
+    lines_read *= times;
+    return *this;
+}
+
 MemoryTrace::MemoryTrace(std::vector<bool> barriers, std::uint64_t most_references)
     : barriers_(std::move(barriers)),
       has_barriers_(std::ranges::count(barriers_, true) > 0),
@@ -443,6 +450,40 @@ ReferenceOrder order_of(const MemoryTrace& trace, const MemoryContext& context,
             clock_of};
 }
 
+// Groups that were not looked at do as the later half of those that were. To tell these, their
+// sites are numbered behind all others.
+class LaterGroups {
+public:
+    LaterGroups(const MemoryTrace& trace, const ReuseOptions& options)
+        : groups_(first_groups(trace, options.groups).size()),
+          launched_(std::max<std::uint64_t>(options.launched, groups_)),
+          sites_(2 * std::size_t{trace.first_sites()}) {}
+
+    std::size_t sites() const { return launched_ > groups_ ? 2 * sites_ : sites_; }
+
+    void number(ReferenceOrder& order) const {
+        if (launched_ > groups_) order.number_apart(first(), static_cast<std::uint32_t>(sites_));
+    }
+
+    // The launch's counts, times the number of the later groups.
+    void extrapolate(std::vector<SiteReuse>& sites) const {
+        if (launched_ == groups_) return;
+        for (std::size_t i = 0; i < sites_; ++i) {
+            sites[i] *= groups_ - first();
+            sites[sites_ + i] *= launched_ - first();
+            sites[i] += sites[sites_ + i];
+        }
+        sites.resize(sites_);
+    }
+
+private:
+    std::size_t first() const { return groups_ / 2; }
+
+    std::size_t groups_;
+    std::uint64_t launched_;
+    std::size_t sites_;
+};
+
 // What a site does with both levels.
 struct SiteKind {
     bool reads = false, writes = false;
@@ -454,11 +495,11 @@ std::size_t thread_count(unsigned threads) {
 }
 
 std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
-                               const std::vector<bool>& passes_first_level) {
+                               const std::vector<bool>& passes_first_level,
+                               const LaterGroups& later) {
     std::vector<SiteKind> kinds;
-    const std::size_t sites = trace.first_sites();
-    for (std::size_t told = 0; told < 2 * sites; ++told) {
-        const std::size_t site = told % sites;
+    for (std::size_t told = 0; told < later.sites(); ++told) {
+        const std::size_t site = told % trace.first_sites();
         const isa::AccessKind kind = trace.sites()[site].kind;
         const bool stores = kind == isa::AccessKind::store;
         const bool atomic = kind == isa::AccessKind::atomic;
@@ -586,8 +627,10 @@ std::vector<std::uint64_t> earlier_lines(const MemoryTrace& trace,
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
                      const std::vector<bool>& passes_first_level, const ReuseOptions& options) {
-    const ReferenceOrder order = order_of(trace, context, options.groups, options.clock_of);
-    const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level);
+    ReferenceOrder order = order_of(trace, context, options.groups, options.clock_of);
+    const LaterGroups later(trace, options);
+    later.number(order);
+    const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level, later);
     MemoryReuse result;
     // The cores in as many parts as there are threads beside the one of the second level, which
     // takes about as long as all of the first.
@@ -619,6 +662,7 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     for (std::size_t part = 1; part < parts; ++part)
         for (std::size_t site = 0; site < kinds.size(); ++site)
             result.sites[site] += sites[part][site];
+    later.extrapolate(result.sites);
     const std::vector<std::uint64_t> hottest = trace.hottest();
     for (std::size_t site = 0; site < hottest.size(); ++site)
         result.sites[site].hottest = hottest[site];
@@ -627,9 +671,11 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
 
 MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
                          const std::vector<bool>& passes_first_level, const CacheShape& shape,
-                         std::uint64_t groups) {
-    const ReferenceOrder order = order_of(trace, context, groups);
-    const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level);
+                         const ReuseOptions& options) {
+    ReferenceOrder order = order_of(trace, context, options.groups);
+    const LaterGroups later(trace, options);
+    later.number(order);
+    const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level, later);
     MemoryReuse result;
     result.sites.resize(kinds.size());
     // Sets follow from the lines themselves. `core`: the slots of this core alone.
@@ -662,6 +708,7 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
             seen[line] = true;
         }
     });
+    later.extrapolate(result.sites);
     return result;
 }
 

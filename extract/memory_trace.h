@@ -123,6 +123,7 @@ struct SiteReuse {
     std::uint64_t hottest = 0;     // MemoryTrace::hottest()
 
     SiteReuse& operator+=(const SiteReuse& other);
+    SiteReuse& operator*=(std::uint64_t times);
 };
 
 // References are taken in the order of their clocks (ReferenceOrder).
@@ -141,10 +142,13 @@ struct MemoryReuse {
 // (address / 128) and the launch; absent: there was none.
 using EarlierReferences = std::function<std::optional<std::uint64_t>(std::uint64_t line)>;
 struct ReuseOptions {
-    std::uint64_t groups = every_group;  // those of smaller numbers alone are launched
-    ClockOf clock_of;                    // absent: the slots' times
-    EarlierReferences earlier;           // absent: caches are empty when the launch begins
-    unsigned threads = 1;                // 0: one per core; the outcome does not depend on it
+    std::uint64_t groups = every_group;  // those of smaller numbers alone are looked at
+    // Of the launch: groups that are not looked at find what the later half of the others finds, as
+    // the first ones find caches that hold nothing yet. Counts are then multiples.
+    std::uint64_t launched = 0;
+    ClockOf clock_of;           // absent: the slots' times
+    EarlierReferences earlier;  // absent: caches are empty when the launch begins
+    unsigned threads = 1;       // 0: one per core; the outcome does not depend on it
 };
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
                      const std::vector<bool>& passes_first_level, const ReuseOptions& options = {});
@@ -159,7 +163,7 @@ struct CacheShape {
 };
 MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
                          const std::vector<bool>& passes_first_level, const CacheShape& shape,
-                         std::uint64_t groups = every_group);
+                         const ReuseOptions& options = {});
 
 // What the kernel file says of an instruction: means over its requests. Absent: it made none.
 // `executions`: whose reuse it is; how much is asked for is the mean of all.

@@ -78,9 +78,12 @@ ReferenceOrder::ReferenceOrder(std::span<const GroupTrace> groups, const MemoryC
     device_slots_ = static_cast<std::uint32_t>(used);
     core_slots_ = static_cast<std::uint32_t>((used + cores_ - 1) / cores_);
     in_slots(context);
-    std::erase_if(placed_, [](const Placed& one) { return one.group->references.empty(); });
     if (clock_of)
         for (Placed& one : placed_) sort_by(clock_of, one);
+}
+
+void ReferenceOrder::number_apart(std::size_t first, std::uint32_t sites) {
+    for (std::size_t i = first; i < placed_.size(); ++i) placed_[i].site = sites;
 }
 
 // When each group's slot is free, in the order of groups.
@@ -180,7 +183,8 @@ private:
                 for (; one.at < one.end; ++one.at) {
                     const LineReference& of = reference(one.at);
                     piece_[places_[clock_of(one.at)]++] = {
-                        .line = of.line + (is_local_site(of.site()) ? local : 0), .what = of.what};
+                        .line = of.line + (is_local_site(of.site()) ? local : 0),
+                        .what = of.what + LineReference::what_of(placed.site, 0)};
                 }
             });
             if (one.at < placed.group->references.size()) active_[kept++] = one;
@@ -217,14 +221,15 @@ private:
 void ReferenceOrder::of_core(int core, const Use& use) const {
     std::vector<const Placed*> groups;
     for (const Placed& one : placed_)
-        if (one.core == static_cast<std::uint32_t>(core)) groups.push_back(&one);
+        if (one.core == static_cast<std::uint32_t>(core) && one.refers()) groups.push_back(&one);
     Merge(*this, std::move(groups), cores_).each(use);
 }
 
 void ReferenceOrder::of_device(const Use& use) const {
     std::vector<const Placed*> groups;
     groups.reserve(placed_.size());
-    for (const Placed& one : placed_) groups.push_back(&one);
+    for (const Placed& one : placed_)
+        if (one.refers()) groups.push_back(&one);
     Merge(*this, std::move(groups), 1).each(use);
 }
 

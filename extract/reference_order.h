@@ -56,6 +56,9 @@ public:
     ReferenceOrder(std::span<const GroupTrace> groups, const MemoryContext& context, Lines lines,
                    const ClockOf& clock_of = {});
 
+    // Numbers the sites of all but the first groups from `sites` on.
+    void number_apart(std::size_t first, std::uint32_t sites);
+
     // Lines of one core and of all, numbers that no group uses included.
     std::uint32_t core_lines() const { return lines_.global + core_slots_ * lines_.local; }
     std::uint32_t device_lines() const { return lines_.global + device_slots_ * lines_.local; }
@@ -79,10 +82,12 @@ private:
         std::uint64_t begin = 0;
         std::uint32_t core = 0;
         std::uint32_t slot = 0;  // of the device
+        std::uint32_t site = 0;  // its sites are numbered from here on
         // In the order of clock_of; empty: in the trace's own.
         std::vector<std::uint64_t> clocks;
         std::vector<std::uint32_t> order;
 
+        bool refers() const { return !group->references.empty(); }
         std::uint64_t clock(std::size_t i) const {
             return clocks.empty() ? begin + group->references[i].clock : clocks[i];
         }
@@ -96,7 +101,7 @@ private:
     Lines lines_;
     std::uint32_t cores_ = 1;
     std::uint32_t core_slots_ = 0, device_slots_ = 0;
-    std::vector<Placed> placed_;  // groups that refer to anything, by number
+    std::vector<Placed> placed_;  // by number of the group
 };
 
 // Positions of `keys` in ascending order of them; equal ones stay as they are.

@@ -19,6 +19,11 @@ ReuseCounts& ReuseCounts::operator+=(const ReuseCounts& other) {
     return *this;
 }
 
+ReuseCounts& ReuseCounts::operator*=(std::uint64_t times) {
+    for (std::uint64_t& count : counts_) count *= times;
+    return *this;
+}
+
 std::uint64_t ReuseCounts::total() const {
     return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
 }

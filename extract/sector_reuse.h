@@ -181,6 +181,7 @@ public:
         counts_[lines.bin()] += sectors;
     }
     ReuseCounts& operator+=(const ReuseCounts& other);
+    ReuseCounts& operator*=(std::uint64_t times);
 
     std::uint64_t total() const;
 
