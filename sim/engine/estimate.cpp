@@ -405,21 +405,24 @@ public:
         const double wave = all / waves();
         cutter_.begin_with(first_wave / (wave * cutter_.fraction(0)));
         std::optional<double> before;
-        int first = 0;
-        while (cutter_.fraction(first) < largest_fraction && !all_are_cut(layout_at(first), first))
-            ++first;
-        for (int level = first; cutter_.fraction(level + 1) <= largest_fraction; ++level) {
-            if (level == first && !run(level)) return std::nullopt;
-            const RunPoint few = seen_;
-            if (!run(level + 1)) return std::nullopt;
-            const double cycles = at(few.work, few.time, seen_.work, seen_.time, all);
-            const double spread = before ? std::abs(cycles / *before - 1) : 1;
-            if (spread <= sim::steady_enough) {
-                SimulationResult found = extrapolated(cycles, spread, all);
-                // Faster than the subsystems allow: what is cut is limited by something else.
-                if (busiest(found.bounds) <= 1) return found;
+        std::optional<RunPoint> few;
+        for (int level = 0; cutter_.fraction(level) <= largest_fraction; ++level) {
+            if (!run(level)) {
+                few.reset();
+                before.reset();
+                continue;
             }
-            before = cycles;
+            if (few) {
+                const double cycles = at(few->work, few->time, seen_.work, seen_.time, all);
+                const double spread = before ? std::abs(cycles / *before - 1) : 1;
+                if (spread <= sim::steady_enough) {
+                    SimulationResult found = extrapolated(cycles, spread, all);
+                    // Faster than the subsystems allow: what is cut is limited by something else.
+                    if (busiest(found.bounds) <= 1) return found;
+                }
+                before = cycles;
+            }
+            few = seen_;
         }
         return std::nullopt;
     }
@@ -445,9 +448,6 @@ private:
 
     Problem problem_at(int level) const {
         return problem_.with_counts(cutter_.cut(cutter_.fraction(level)));
-    }
-    sim::CoreLayout layout_at(int level) const {
-        return sim::build_layout(problem_at(level), options_);
     }
 
     // Whether all groups that count are cut about alike. Where one is long because of its loops and
@@ -475,6 +475,7 @@ private:
         return false;
     }
 
+    // Whether it tells of the whole launch.
     bool run(int level) {
         const Problem cut = problem_at(level);
         const sim::CoreLayout layout = sim::build_layout(cut, options_);
