@@ -109,10 +109,10 @@ bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>
 std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions_of_one,
                                 const KernelsInOptions& options) {
     const auto cores = static_cast<std::uint64_t>(*options.memory_cores);
-    const std::uint64_t least = std::min(cores, options.least_memory_groups.value_or(cores));
-    const std::uint64_t affordable =
-        options.memory_instructions / std::max<std::uint64_t>(1, instructions_of_one);
-    return std::min(groups, std::max(affordable, least));
+    const std::uint64_t each = std::max<std::uint64_t>(1, instructions_of_one);
+    const std::uint64_t least = std::min(
+        cores, std::max(options.least_memory_groups, options.most_memory_instructions / each));
+    return std::min(groups, std::max(options.memory_instructions / each, least));
 }
 
 // Beside these first groups, at random, to begin with.
@@ -120,7 +120,8 @@ std::uint64_t groups_at_random(std::uint64_t first, std::uint64_t random,
                                const KernelsInOptions& options) {
     constexpr std::uint64_t few = 2, many = 64;
     const bool long_groups = std::cmp_less(first, *options.memory_cores);
-    return options.least_memory_groups && long_groups ? few : std::max(random, many);
+    if (!long_groups) return std::max(random, many);
+    return options.sample_instructions == 0 ? random : few;
 }
 
 // The first groups but number 0, and those of the sample behind them; ascending.
@@ -437,7 +438,7 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
                 sample = extract::GroupSample(in.seen.groups, std::min(held, wanted));
             }
             streams.watch(sample.groups());
-            if (in.memory && options.least_memory_groups) in.memory->expect(in.memory_groups);
+            if (in.memory) in.memory->expect(in.memory_groups);
             const std::vector<std::uint64_t> rest = after_first(sample, in.memory_groups);
             in.executed_groups = rest.size() + 1;
             if (rest.empty()) judge_sample(in.seen, counts, options.sample_error);

@@ -46,9 +46,10 @@ struct KernelsInOptions {
     // but at least one for each of these cores. `sample` absent: all.
     std::optional<int> memory_cores;
     std::uint64_t memory_instructions = 20'000'000;
-    // Where that is less than one group for each core: so many groups at least, and of further ones
-    // two at random alone are executed. Absent: one for each core.
-    std::optional<std::uint64_t> least_memory_groups;
+    // Where one for each core takes more than this: as many as take this, but so many groups at
+    // least. Of further ones two at random alone are executed then.
+    std::uint64_t most_memory_instructions = 200'000'000;
+    std::uint64_t least_memory_groups = 8;
     // What warps execute is recorded of a sample, even where all groups are looked at for caches.
     bool sample_streams = false;
     // More references are recorded of some cache lines alone (extract::MemoryTrace).

@@ -200,12 +200,13 @@ KernelIn execute_code(const KernelFile& file, const std::string& kernel,
     if (profile != nullptr) options.known = known_names(*profile);
     options.buffers = reading.buffers;
     if (reading.effort == Effort::hurried) {
-        options.least_memory_groups = 8;
         options.memory_instructions = 6'000'000;
+        options.most_memory_instructions = 0;
         options.memory_references = 1 << 21;
     } else if (reading.effort == Effort::coarse) {
         options.least_memory_groups = 2;
         options.memory_instructions = 300'000;
+        options.most_memory_instructions = 0;
         options.memory_references = 1 << 18;
         options.sample = 2;
         options.sample_instructions = 0;  // which does not grow

@@ -257,13 +257,17 @@ void PlanRun::run(const KernelLaunch& launch) {
         execution_options.step_budget =
             options_->step_budget > before ? options_->step_budget - before : 1;
     }
+    isa::Execution execution;
     progress_.kernel = ready.kernel->name;
     progress_.launch = {};
     if (options_->progress) {
         if (!options_->progress(progress_)) throw isa::Stopped("stopped");
         execution_options.progress = [&](const isa::Progress& now) {
-            progress_.launch = now;
-            progress_.warp_instructions = before + now.warp_instructions;
+            progress_.launch = {.groups_done = execution.groups + now.groups_done,
+                                .groups = execution.groups + now.groups,
+                                .warp_instructions = now.warp_instructions};
+            progress_.warp_instructions =
+                before + execution.warp_instructions + now.warp_instructions;
             return options_->progress(progress_);
         };
     }
@@ -288,7 +292,6 @@ void PlanRun::run(const KernelLaunch& launch) {
                 options_->step_budget));
         }
     };
-    isa::Execution execution;
     while (true) {
         add(execution, execute_groups());
         progress_.warp_instructions = before + execution.warp_instructions;

@@ -236,7 +236,7 @@ ExecutedAndPredicted execute_and_predict(const LaunchToPredict& launch,
     options.kernel = launch.kernel->name;
     options.memory_cores = profiles.front().cores;
     options.sample_streams = true;
-    if (launch.sample) options.least_memory_groups = 8;
+    if (launch.sample) options.most_memory_instructions = 0;
     options.earlier = launch.earlier;
     options.earlier_bytes = launch.earlier_bytes;
     const bool together = std::ranges::any_of(

@@ -315,9 +315,8 @@ private:
         {
             const std::scoped_lock lock(shared_.mutex);
             progress.groups_done = shared_.done;
+            progress.groups = shared_.end;
         }
-        const auto& grid = launch_.shape.grid;
-        progress.groups = std::uint64_t{grid[0]} * grid[1] * grid[2];
         if (options_.progress(progress)) return;
         shared_.stop = true;
         throw Stopped("stopped");

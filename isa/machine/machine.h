@@ -35,7 +35,7 @@ class ExecutionError;
 
 struct Progress {
     std::uint64_t groups_done = 0;
-    std::uint64_t groups = 0;
+    std::uint64_t groups = 0;  // to be executed
     std::uint64_t warp_instructions = 0;
 };
 
