@@ -459,15 +459,18 @@ public:
           launched_(std::max<std::uint64_t>(options.launched, groups_)),
           sites_(2 * std::size_t{trace.first_sites()}) {}
 
-    std::size_t sites() const { return launched_ > groups_ ? 2 * sites_ : sites_; }
+    std::size_t sites() const { return extrapolates() ? 2 * sites_ : sites_; }
+    bool extrapolates() const { return launched_ > groups_; }
+    std::size_t first() const { return groups_ / 2; }
+    std::size_t apart() const { return sites_; }
 
     void number(ReferenceOrder& order) const {
-        if (launched_ > groups_) order.number_apart(first(), static_cast<std::uint32_t>(sites_));
+        if (extrapolates()) order.number_apart(first(), static_cast<std::uint32_t>(sites_));
     }
 
     // The launch's counts, times the number of the later groups.
     void extrapolate(std::vector<SiteReuse>& sites) const {
-        if (launched_ == groups_) return;
+        if (!extrapolates()) return;
         for (std::size_t i = 0; i < sites_; ++i) {
             sites[i] *= groups_ - first();
             sites[sites_ + i] *= launched_ - first();
@@ -477,8 +480,6 @@ public:
     }
 
 private:
-    std::size_t first() const { return groups_ / 2; }
-
     std::size_t groups_;
     std::uint64_t launched_;
     std::size_t sites_;
@@ -513,6 +514,49 @@ std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
     return kinds;
 }
 
+// Groups of the later half that come to something before the first half does, as all run at once,
+// bring nothing new: they change with the group of the first half that finds it later.
+class FirstHalf {
+public:
+    FirstHalf() = default;
+    // `apart`: where the later half's sites are numbered from.
+    FirstHalf(std::span<const GroupTrace> groups, std::size_t lines, std::size_t apart,
+              const std::vector<SiteKind>& kinds)
+        : apart_(apart), sectors_(lines) {
+        for (const GroupTrace& group : groups)
+            for (const LineReference& one : group.references)
+                if (!is_local(one))
+                    sectors_[one.line] |= static_cast<std::uint16_t>(
+                        one.sectors() << touched |
+                        (kinds[one.site()].writes ? one.sectors() << written : 0));
+    }
+
+    enum Place : std::uint8_t { touched = 0, written = 4, to_change = 8 };  // of four sectors
+
+    // Those sectors that count as new if they were found, and the other way round.
+    std::uint32_t changed(std::size_t site, std::uint64_t line, std::uint32_t sectors,
+                          NeededLines needed, Place place) {
+        if (line >= sectors_.size()) return 0;
+        std::uint16_t& all = sectors_[line];
+        const bool later = site >= apart_;
+        if (later && needed.bin() != NeededLines::none) return 0;
+        const std::uint32_t changed = sectors & all >> (later ? place : place + to_change);
+        all ^= static_cast<std::uint16_t>(changed << (place + to_change));
+        return changed;
+    }
+
+private:
+    std::size_t apart_ = 0;
+    std::vector<std::uint16_t> sectors_;  // by global line
+};
+
+struct NoneChanges {
+    static std::uint32_t changed(std::size_t, std::uint64_t, std::uint32_t, NeededLines,
+                                 FirstHalf::Place) {
+        return 0;
+    }
+};
+
 // What the sector of a request needs that needs most, of those looked at so far.
 class Request {
 public:
@@ -540,20 +584,34 @@ template <typename Cache, typename Line>
     if (last && kind.found_in_first) site.core_requests.add(request.needed());
 }
 
-template <typename Cache, typename Line>
+// `seen`: lines so far.
+template <typename Cache, typename Line, typename Changes>
 [[gnu::always_inline]] inline void in_second_level(Cache& cache, Line line, const Turn& one,
                                                    bool last, const std::vector<SiteKind>& kinds,
-                                                   std::vector<SiteReuse>& sites,
-                                                   Request& request) {
+                                                   std::vector<SiteReuse>& sites, Changes& changes,
+                                                   std::uint64_t seen, Request& request) {
     const SiteKind kind = kinds[one.site()];
     SiteReuse& site = sites[one.site()];
     if (!one.goes_on()) request.begin();
+    const auto each = [&](NeededLines needed, std::uint32_t of, FirstHalf::Place place,
+                          const auto& count) {
+        if (const auto changed = changes.changed(one.site(), line, of, needed, place)) {
+            const bool is_new = needed.bin() == NeededLines::none;
+            count(is_new ? NeededLines(seen) : NeededLines(), changed);
+            of &= ~changed;
+        }
+        if (of != 0) count(needed, of);
+    };
     const auto read = [&](NeededLines needed, std::uint32_t of) {
-        site.device.add(needed, count_of(of));
-        request.needs(needed);
+        each(needed, of, FirstHalf::touched, [&](NeededLines lines, std::uint32_t sectors) {
+            site.device.add(lines, count_of(sectors));
+            request.needs(lines);
+        });
     };
     const auto written = [&](NeededLines needed, std::uint32_t of) {
-        site.written.add(needed, count_of(of));
+        each(needed, of, FirstHalf::written, [&](NeededLines lines, std::uint32_t sectors) {
+            site.written.add(lines, count_of(sectors));
+        });
     };
     if (kind.reads && kind.writes)
         cache.read_and_write(line, one.sectors(), read, written);
@@ -574,10 +632,10 @@ template <typename Cache, typename Line>
 // A level's references, one after the other; the first level's are of one core.
 enum class Level : std::uint8_t { first, second };
 
-template <Level level>
+template <Level level, typename Changes>
 [[gnu::always_inline]] inline void touch_each(std::span<const Turn> turns, SectorReuse& cache,
                                               const std::vector<SiteKind>& kinds,
-                                              std::vector<SiteReuse>& sites) {
+                                              std::vector<SiteReuse>& sites, Changes& changes) {
     constexpr std::size_t ahead = 12;  // so many references ahead their lines are looked for
     Request request;
     for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -586,27 +644,28 @@ template <Level level>
         if constexpr (level == Level::first)
             in_first_level(cache, turns[i].line, turns[i], last, kinds, sites, request);
         else
-            in_second_level(cache, turns[i].line, turns[i], last, kinds, sites, request);
+            in_second_level(cache, turns[i].line, turns[i], last, kinds, sites, changes,
+                            cache.lines(), request);
     }
 }
 
 #if defined(__x86_64__)
-template <Level level>
+template <Level level, typename Changes>
 [[gnu::target("popcnt")]] void touch_counting(std::span<const Turn> turns, SectorReuse& cache,
                                               const std::vector<SiteKind>& kinds,
-                                              std::vector<SiteReuse>& sites) {
-    touch_each<level>(turns, cache, kinds, sites);
+                                              std::vector<SiteReuse>& sites, Changes& changes) {
+    touch_each<level>(turns, cache, kinds, sites, changes);
 }
 #endif
 
-template <Level level>
+template <Level level, typename Changes>
 void touch(std::span<const Turn> turns, SectorReuse& cache, const std::vector<SiteKind>& kinds,
-           std::vector<SiteReuse>& sites) {
+           std::vector<SiteReuse>& sites, Changes& changes) {
 #if defined(__x86_64__)
     static const bool counts = __builtin_cpu_supports("popcnt") != 0;
-    if (counts) return touch_counting<level>(turns, cache, kinds, sites);
+    if (counts) return touch_counting<level>(turns, cache, kinds, sites, changes);
 #endif
-    touch_each<level>(turns, cache, kinds, sites);
+    touch_each<level>(turns, cache, kinds, sites, changes);
 }
 
 // By number: lines that the device touched since it last touched this one, before the launch.
@@ -642,18 +701,26 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
         [&](std::size_t part) {
             if (part == 0) {
                 SectorReuse cache(order.device_lines(), earlier_lines(trace, options.earlier));
-                order.of_device([&](std::span<const Turn> turns) {
-                    touch<Level::second>(turns, cache, kinds, sites[part]);
-                    result.references += turns.size();
-                });
+                const auto touch_all = [&](auto changes) {
+                    order.of_device([&](std::span<const Turn> turns) {
+                        touch<Level::second>(turns, cache, kinds, sites[part], changes);
+                        result.references += turns.size();
+                    });
+                };
+                if (later.extrapolates())
+                    touch_all(FirstHalf(first_groups(trace, options.groups).first(later.first()),
+                                        trace.global_lines().size(), later.apart(), kinds));
+                else
+                    touch_all(NoneChanges());
                 result.lines = cache.lines();
                 return;
             }
             SectorReuse cache(order.core_lines());
+            NoneChanges none;
             for (std::size_t core = part - 1; core < cores; core += parts - 1) {
                 cache.clear();
                 order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
-                    touch<Level::first>(turns, cache, kinds, sites[part]);
+                    touch<Level::first>(turns, cache, kinds, sites[part], none);
                 });
             }
         },
@@ -698,12 +765,13 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
     }
     SetCache second(shape.device_bytes / line_size, shape.ways, shape.seed);
     std::vector<bool> seen(order.device_lines(), false);
+    NoneChanges none;
     order.of_device([&](std::span<const Turn> turns) {
         result.references += turns.size();
         for (std::size_t i = 0; i < turns.size(); ++i) {
             const std::uint32_t line = turns[i].line;
             in_second_level(second, line_of(line, 0, 1), turns[i], ends_request(turns, i), kinds,
-                            result.sites, request);
+                            result.sites, none, result.lines, request);
             result.lines += !seen[line];
             seen[line] = true;
         }

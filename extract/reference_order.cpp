@@ -179,12 +179,13 @@ private:
         for (Active one : active_) {
             const Placed& placed = *groups_[one.group];
             const std::uint32_t local = lines_.global + placed.slot / slots_apart_ * lines_.local;
+            const std::uint32_t what = LineReference::what_of(placed.site, 0);
             with_clocks(placed, begin, [&](const auto& clock_of, const auto& reference) {
                 for (; one.at < one.end; ++one.at) {
                     const LineReference& of = reference(one.at);
                     piece_[places_[clock_of(one.at)]++] = {
                         .line = of.line + (is_local_site(of.site()) ? local : 0),
-                        .what = of.what + LineReference::what_of(placed.site, 0)};
+                        .what = of.what + what};
                 }
             });
             if (one.at < placed.group->references.size()) active_[kept++] = one;
