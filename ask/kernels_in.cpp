@@ -534,7 +534,7 @@ KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
             in.assumptions.push_back(
                 {Note::Kind::sample,
                  fmt::format("reuse was found for the first {} of {} groups: the others are taken "
-                             "to find as much",
+                             "to find as much as the later half of these",
                              in.memory_groups, in.seen.groups)});
         if (in.memory->one_line_in() > 1)
             in.assumptions.push_back(

@@ -504,8 +504,7 @@ std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
         const isa::AccessKind kind = trace.sites()[site].kind;
         const bool stores = kind == isa::AccessKind::store;
         const bool atomic = kind == isa::AccessKind::atomic;
-        const bool local = site % spaces == static_cast<std::size_t>(isa::Space::local);
-        const bool first = !atomic && (!stores || local) && !passes_first_level[site / spaces];
+        const bool first = !atomic && !passes_first_level[site / spaces];
         kinds.push_back({.reads = !stores,
                          .writes = stores || atomic,
                          .uses_first = first,

@@ -128,9 +128,9 @@ struct SiteReuse {
 
 // References are taken in the order of their clocks (ReferenceOrder).
 //
-// First level: a core's reads of global memory and all of local memory. A store goes on to the
-// second level and leaves the first as it is. `passes_first_level`: by instruction, reads that
-// the first level takes no part in; atomic operations never do.
+// First level: a core's reads and stores; a store goes on to the second level as well.
+// `passes_first_level`: by instruction, reads that the first level takes no part in; atomic
+// operations never do.
 // Second level: everything, hits in the first level included.
 inline constexpr std::uint64_t every_group = ~std::uint64_t{0};
 struct MemoryReuse {

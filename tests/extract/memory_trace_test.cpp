@@ -430,16 +430,16 @@ TEST(MemoryTrace, GroupsThatWereNotLookedAtFindWhatTheLaterOnesFind) {
     EXPECT_DOUBLE_EQ(found(1000, large), 1 - 1.0 / launched);
 }
 
-// A store goes past the first level: it brings nothing in, and takes nothing away.
-TEST(MemoryTrace, StoresLeaveTheFirstLevelAsItIs) {
+// A store brings its line into both levels, and goes on to the second one each time.
+TEST(MemoryTrace, StoresBringLinesIntoTheFirstLevel) {
     MemoryTrace trace(only_barrier());
     launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
         to = {store(0, 4), load(0, 4), store(0, 4), store(mib, 4), load(0, 4, 2)};
     });
     const MemoryContext one{.cores = 1, .concurrent_groups = 1};
-    EXPECT_EQ(use_of(trace, one, 0).core, Reuse{});
-    EXPECT_EQ(use_of(trace, one, 0).device, (Reuse{{128, 1}}));  // allocated there
-    EXPECT_EQ(use_of(trace, one, 2).core, (Reuse{{128, 1}}));
+    EXPECT_EQ(use_of(trace, one, 0).core, (Reuse{{128, 1}}));
+    EXPECT_EQ(use_of(trace, one, 0).device, (Reuse{{128, 1}}));
+    EXPECT_EQ(use_of(trace, one, 2).core, (Reuse{{256, 1}}));
     EXPECT_EQ(use_of(trace, one, 2).device, (Reuse{{256, 1}}));
     // The second store to line 0 finds it dirty, that to the other line does not.
     EXPECT_EQ(share_at(*use_of(trace, one, 1).written, 128), 1.0 / 3);
@@ -537,22 +537,33 @@ TEST(MemoryTrace, AgreesWithSimulatedCachesOnRandomLaunches) {
         const std::uint64_t accesses = number(1, 20), lines = number(1, 60);
         const MemoryContext context{.cores = static_cast<int>(number(1, 3)),
                                     .concurrent_groups = static_cast<int>(number(1, 3))};
-        std::map<std::array<std::uint64_t, 4>, std::pair<std::uint64_t, std::uint64_t>> order;
+        struct What {
+            std::uint64_t line = 0, sectors = 0;
+            bool stores = false;
+        };
+        std::map<std::array<std::uint64_t, 4>, What> order;
         MemoryTrace trace(only_barrier());
-        launch(
-            trace, groups, warps,
-            [&](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
-                const std::uint64_t slots =
-                    static_cast<std::uint64_t>(context.cores * context.concurrent_groups);
-                for (std::uint64_t i = 0; i < accesses; ++i) {
-                    const std::uint64_t first = number(0, static_cast<std::int64_t>(lines)) * 128;
-                    const std::uint64_t sectors = number(1, 4);
-                    Access one{
-                        .address = [=](std::uint64_t lane) { return first + lane % sectors * 32; }};
-                    to.push_back(one);
-                    order[{group / slots * accesses + i, group, warp, 0}] = {first / 128, sectors};
-                }
-            });
+        launch(trace, groups, warps,
+               [&](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+                   const std::uint64_t slots =
+                       static_cast<std::uint64_t>(context.cores * context.concurrent_groups);
+                   for (std::uint64_t i = 0; i < accesses; ++i) {
+                       const std::uint64_t first =
+                           number(0, static_cast<std::int64_t>(lines)) * 128;
+                       const std::uint64_t sectors = number(1, 4);
+                       Access one{.address = [=](std::uint64_t lane) {
+                           return first + lane % sectors * 32;
+                       }};
+                       const bool stores = i > 0 && number(0, 3) == 0;
+                       if (stores) {
+                           one.instruction = 1;
+                           one.kind = AccessKind::store;
+                       }
+                       to.push_back(one);
+                       order[{group / slots * accesses + i, group, warp, 0}] = {first / 128,
+                                                                                sectors, stores};
+                   }
+               });
         const MemoryUse use = use_of(trace, context);
         const auto cores = static_cast<std::uint32_t>(context.cores);
         CoreOfGroup core_of(
@@ -564,11 +575,14 @@ TEST(MemoryTrace, AgreesWithSimulatedCachesOnRandomLaunches) {
             NaiveCaches first(static_cast<std::size_t>(context.cores), size), second(1, size);
             std::uint64_t all = 0, in_first = 0, in_second = 0;
             for (const auto& [key, what] : order) {
-                const auto sectors = (1U << what.second) - 1;
+                const auto sectors = (1U << what.sectors) - 1;
                 const std::size_t core = core_by_group[key[1]];
-                in_first += static_cast<std::uint64_t>(first.read(core, what.first, sectors));
-                in_second += static_cast<std::uint64_t>(second.read(0, what.first, sectors));
-                all += what.second;
+                const int found = first.read(core, what.line, sectors);
+                const int found_second = second.read(0, what.line, sectors);
+                if (what.stores) continue;
+                in_first += static_cast<std::uint64_t>(found);
+                in_second += static_cast<std::uint64_t>(found_second);
+                all += what.sectors;
             }
             const auto bytes = static_cast<double>(size * 128), total = static_cast<double>(all);
             // A reuse curve leaves out steps of less than a two-hundredth.
