@@ -201,7 +201,7 @@ TEST(Estimate, KnowsThatGroupsDoNotMeetOthersLater) {
 TEST(Estimate, CutsLongLoopsOfGroupsThatDiffer) {
     GpuProfile profile = gpu({{"add", 2, 6}, {"ld", 4, 90, "mem"}, {"st", 20, 9, "out"}});
     profile.cores = 6;
-    for (const auto& [count, behind] : {std::pair{900, 1}, {3600, 160}, {30, 1}}) {
+    for (const auto& [count, behind] : {std::pair{900, 1}, {3600, 118}, {30, 1}}) {
         Kernel kernel{.name = "long"};
         for (const std::int64_t iterations : {8000, 6000}) {
             kernel.warps.push_back(
