@@ -513,8 +513,9 @@ std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
     return kinds;
 }
 
-// Groups of the later half that come to something before the first half does, as all run at once,
-// bring nothing new: they change with the group of the first half that finds it later.
+// A group of the later half that comes to something before the first half does, as all run at once,
+// brings nothing new: it swaps what it finds with the group of the first half that comes to it
+// later.
 class FirstHalf {
 public:
     FirstHalf() = default;
@@ -530,18 +531,18 @@ public:
                         (kinds[one.site()].writes ? one.sectors() << written : 0));
     }
 
-    enum Place : std::uint8_t { touched = 0, written = 4, to_change = 8 };  // of four sectors
+    enum Place : std::uint8_t { touched = 0, written = 4, to_swap = 8 };  // of four sectors
 
-    // Those sectors that count as new if they were found, and the other way round.
-    std::uint32_t changed(std::size_t site, std::uint64_t line, std::uint32_t sectors,
+    // Sectors that count as new although they were found, or as found although they were new.
+    std::uint32_t swapped(std::size_t site, std::uint64_t line, std::uint32_t sectors,
                           NeededLines needed, Place place) {
         if (line >= sectors_.size()) return 0;
         std::uint16_t& all = sectors_[line];
         const bool later = site >= apart_;
         if (later && needed.bin() != NeededLines::none) return 0;
-        const std::uint32_t changed = sectors & all >> (later ? place : place + to_change);
-        all ^= static_cast<std::uint16_t>(changed << (place + to_change));
-        return changed;
+        const std::uint32_t swapped = sectors & all >> (later ? place : place + to_swap);
+        all ^= static_cast<std::uint16_t>(swapped << (place + to_swap));
+        return swapped;
     }
 
 private:
@@ -549,8 +550,8 @@ private:
     std::vector<std::uint16_t> sectors_;  // by global line
 };
 
-struct NoneChanges {
-    static std::uint32_t changed(std::size_t, std::uint64_t, std::uint32_t, NeededLines,
+struct NothingSwapped {
+    static std::uint32_t swapped(std::size_t, std::uint64_t, std::uint32_t, NeededLines,
                                  FirstHalf::Place) {
         return 0;
     }
@@ -584,20 +585,20 @@ template <typename Cache, typename Line>
 }
 
 // `seen`: lines so far.
-template <typename Cache, typename Line, typename Changes>
+template <typename Cache, typename Line, typename Swaps>
 [[gnu::always_inline]] inline void in_second_level(Cache& cache, Line line, const Turn& one,
                                                    bool last, const std::vector<SiteKind>& kinds,
-                                                   std::vector<SiteReuse>& sites, Changes& changes,
+                                                   std::vector<SiteReuse>& sites, Swaps& swaps,
                                                    std::uint64_t seen, Request& request) {
     const SiteKind kind = kinds[one.site()];
     SiteReuse& site = sites[one.site()];
     if (!one.goes_on()) request.begin();
     const auto each = [&](NeededLines needed, std::uint32_t of, FirstHalf::Place place,
                           const auto& count) {
-        if (const auto changed = changes.changed(one.site(), line, of, needed, place)) {
+        if (const auto swapped = swaps.swapped(one.site(), line, of, needed, place)) {
             const bool is_new = needed.bin() == NeededLines::none;
-            count(is_new ? NeededLines(seen) : NeededLines(), changed);
-            of &= ~changed;
+            count(is_new ? NeededLines(seen) : NeededLines(), swapped);
+            of &= ~swapped;
         }
         if (of != 0) count(needed, of);
     };
@@ -631,10 +632,10 @@ template <typename Cache, typename Line, typename Changes>
 // A level's references, one after the other; the first level's are of one core.
 enum class Level : std::uint8_t { first, second };
 
-template <Level level, typename Changes>
+template <Level level, typename Swaps>
 [[gnu::always_inline]] inline void touch_each(std::span<const Turn> turns, SectorReuse& cache,
                                               const std::vector<SiteKind>& kinds,
-                                              std::vector<SiteReuse>& sites, Changes& changes) {
+                                              std::vector<SiteReuse>& sites, Swaps& swaps) {
     constexpr std::size_t ahead = 12;  // so many references ahead their lines are looked for
     Request request;
     for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -643,28 +644,28 @@ template <Level level, typename Changes>
         if constexpr (level == Level::first)
             in_first_level(cache, turns[i].line, turns[i], last, kinds, sites, request);
         else
-            in_second_level(cache, turns[i].line, turns[i], last, kinds, sites, changes,
+            in_second_level(cache, turns[i].line, turns[i], last, kinds, sites, swaps,
                             cache.lines(), request);
     }
 }
 
 #if defined(__x86_64__)
-template <Level level, typename Changes>
+template <Level level, typename Swaps>
 [[gnu::target("popcnt")]] void touch_counting(std::span<const Turn> turns, SectorReuse& cache,
                                               const std::vector<SiteKind>& kinds,
-                                              std::vector<SiteReuse>& sites, Changes& changes) {
-    touch_each<level>(turns, cache, kinds, sites, changes);
+                                              std::vector<SiteReuse>& sites, Swaps& swaps) {
+    touch_each<level>(turns, cache, kinds, sites, swaps);
 }
 #endif
 
-template <Level level, typename Changes>
+template <Level level, typename Swaps>
 void touch(std::span<const Turn> turns, SectorReuse& cache, const std::vector<SiteKind>& kinds,
-           std::vector<SiteReuse>& sites, Changes& changes) {
+           std::vector<SiteReuse>& sites, Swaps& swaps) {
 #if defined(__x86_64__)
     static const bool counts = __builtin_cpu_supports("popcnt") != 0;
-    if (counts) return touch_counting<level>(turns, cache, kinds, sites, changes);
+    if (counts) return touch_counting<level>(turns, cache, kinds, sites, swaps);
 #endif
-    touch_each<level>(turns, cache, kinds, sites, changes);
+    touch_each<level>(turns, cache, kinds, sites, swaps);
 }
 
 // By number: lines that the device touched since it last touched this one, before the launch.
@@ -700,9 +701,9 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
         [&](std::size_t part) {
             if (part == 0) {
                 SectorReuse cache(order.device_lines(), earlier_lines(trace, options.earlier));
-                const auto touch_all = [&](auto changes) {
+                const auto touch_all = [&](auto swaps) {
                     order.of_device([&](std::span<const Turn> turns) {
-                        touch<Level::second>(turns, cache, kinds, sites[part], changes);
+                        touch<Level::second>(turns, cache, kinds, sites[part], swaps);
                         result.references += turns.size();
                     });
                 };
@@ -710,12 +711,12 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
                     touch_all(FirstHalf(first_groups(trace, options.groups).first(later.first()),
                                         trace.global_lines().size(), later.apart(), kinds));
                 else
-                    touch_all(NoneChanges());
+                    touch_all(NothingSwapped());
                 result.lines = cache.lines();
                 return;
             }
             SectorReuse cache(order.core_lines());
-            NoneChanges none;
+            NothingSwapped none;
             for (std::size_t core = part - 1; core < cores; core += parts - 1) {
                 cache.clear();
                 order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
@@ -764,7 +765,7 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
     }
     SetCache second(shape.device_bytes / line_size, shape.ways, shape.seed);
     std::vector<bool> seen(order.device_lines(), false);
-    NoneChanges none;
+    NothingSwapped none;
     order.of_device([&](std::span<const Turn> turns) {
         result.references += turns.size();
         for (std::size_t i = 0; i < turns.size(); ++i) {
