@@ -251,14 +251,15 @@ std::map<std::string, std::string, std::less<>> rows_by_opcode() {
 
 extract::NameOf names_of(const std::set<std::string>& known) {
     static const auto rows = rows_by_opcode();
-    return [known, of = extract::names_known_to(known)](const isa::Instruction& instruction,
-                                                        const isa::Instruction* before) {
-        std::string name = of(instruction, before);
-        if (!name.starts_with("machine.")) return name;
-        const auto row = rows.find(instruction.opcode);
-        if (row == rows.end() || row->second.empty()) return name;
-        return known.contains(row->second) || !known.contains(name) ? row->second : name;
-    };
+    return
+        [known, of = extract::names_known_to(known)](
+            const isa::Instruction& instruction, const isa::Instruction* before, bool lanes_part) {
+            std::string name = of(instruction, before, lanes_part);
+            if (!name.starts_with("machine.")) return name;
+            const auto row = rows.find(instruction.opcode);
+            if (row == rows.end() || row->second.empty()) return name;
+            return known.contains(row->second) || !known.contains(name) ? row->second : name;
+        };
 }
 
 std::set<std::string> known_names(const GpuProfile& profile) {

@@ -198,7 +198,7 @@ std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profi
     std::vector<std::string> said;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
         if (profile.find_instruction(instruction.op)) return;
-        const bool slot = instruction.op == issue_slot || instruction.op == taken_branch;
+        const bool slot = instruction.op == issue_slot || is_branch(instruction.op);
         if (slot && !profile.find_instruction(issue_slot)) said.push_back(add_issue_slot(profile));
         if (profile.find_instruction(instruction.op)) return;
         Found found = stand_in(profile, instruction.op, true);

@@ -25,6 +25,13 @@ inline constexpr std::string_view issue_slot = "issue.slot";
 // An issue slot after which the warp's next instruction waits: a branch that it takes, or the end
 // of one where its lanes meet.
 inline constexpr std::string_view taken_branch = "branch";
+// The end of a branch where not all lanes come at once: each part of them.
+inline constexpr std::string_view branch_in_parts = "branch.parts";
+// A branch to addresses in a register that differ between lanes (BRX: a switch statement).
+inline constexpr std::string_view indirect_branch = "branch.indirect";
+inline bool is_branch(std::string_view op) {
+    return op == taken_branch || op == branch_in_parts || op == indirect_branch;
+}
 
 // One instruction whose Λ is not the same for all warps is several ops: OP~~1, OP~~2, … What it is
 // called for people.

@@ -33,6 +33,14 @@ bool changes_path(const isa::Instruction& instruction) {
     return std::ranges::find(opcodes, instruction.opcode) != std::end(opcodes);
 }
 
+// Where lanes that went different ways meet, or go different ways, at more than the price of a
+// branch; empty: at none.
+std::string_view name_where_lanes_part(const isa::Instruction& instruction) {
+    if (instruction.opcode == "BSYNC") return branch_in_parts;
+    if (instruction.opcode == "BRX" || instruction.opcode == "JMX") return indirect_branch;
+    return {};
+}
+
 // DEPBAR.LE SB0, 0x1: of the groups that LDGDEPBARs ended, at most the newest is under way.
 std::optional<std::size_t> groups_left(const isa::Instruction& instruction) {
     if (instruction.opcode != "DEPBAR" || !instruction.has("LE")) return std::nullopt;
@@ -173,14 +181,19 @@ constexpr std::size_t most_written = std::size_t{1} << 17, least_written = std::
 std::vector<std::string> possible_names(const isa::Instruction& instruction) {
     std::vector<std::string> names = profile_names(instruction);
     if (changes_path(instruction)) names.emplace_back(taken_branch);
+    if (const auto name = name_where_lanes_part(instruction); !name.empty())
+        names.emplace_back(name);
     if (instruction.opcode == "FFMA") names.emplace_back(read_at_once);
     return names;
 }
 
 NameOf names_known_to(std::set<std::string> known) {
     return [known = std::move(known)](const isa::Instruction& instruction,
-                                      const isa::Instruction* before) {
+                                      const isa::Instruction* before, bool lanes_part) {
         std::string branch(taken_branch), at_once(read_at_once);
+        if (lanes_part)
+            if (std::string name(name_where_lanes_part(instruction)); known.contains(name))
+                return name;
         if (changes_path(instruction) && known.contains(branch)) return branch;
         if (instruction.opcode == "FFMA" && known.contains(at_once) &&
             most_reads(instruction, before) <= 1)
@@ -352,6 +365,70 @@ std::vector<FoldedItem> with_marked_barriers(std::span<const FoldedItem> stream,
     });
 }
 
+// The stream with the branches marked at which lanes part, and the places where not all of them
+// meet at once: their numbers in the code are higher by `marked`. All rounds of a loop are as its
+// second one.
+class PartedLanes {
+public:
+    PartedLanes(const std::vector<isa::Instruction>& code, std::uint32_t marked,
+                std::vector<StreamInstruction>& instructions)
+        : code_(code), marked_(marked), instructions_(instructions) {}
+
+    void mark(std::vector<FoldedItem>& stream) { walk(stream, true); }
+
+private:
+    void walk(std::vector<FoldedItem>& stream, bool marks) {
+        for (FoldedItem& item : stream) {
+            if (auto* const loop = std::get_if<FoldedLoop>(&item)) {
+                if (loop->count > 1) walk(loop->body, false);
+                walk(loop->body, marks);
+            } else {
+                look_at(std::get<std::uint32_t>(item), marks);
+            }
+        }
+    }
+
+    void look_at(std::uint32_t& number, bool marks) {
+        const StreamInstruction what = instructions_[number];
+        const isa::Instruction& one = code_[what.code];
+        std::uint32_t* const before = std::exchange(indirect_, nullptr);
+        if (marks && before != nullptr && what.active > 0 &&
+            what.active < instructions_[*before].active)
+            mark(*before);
+        if (one.opcode == "BSSY")
+            lanes_[barrier_of(one)] = what.active;
+        else if (one.opcode == "BSYNC" && marks && what.active > 0 &&
+                 what.active < lanes_[barrier_of(one)])
+            mark(number);
+        else if (name_where_lanes_part(one) == indirect_branch)
+            indirect_ = &number;
+    }
+
+    void mark(std::uint32_t& number) {
+        if (instructions_[number].code >= marked_) return;
+        const auto [place, fresh] =
+            numbers_.try_emplace(number, static_cast<std::uint32_t>(instructions_.size()));
+        if (fresh) {
+            instructions_.push_back(instructions_[number]);
+            instructions_.back().code += marked_;
+        }
+        number = place->second;
+    }
+
+    static int barrier_of(const isa::Instruction& one) {
+        const auto found =
+            std::ranges::find(one.operands, isa::Operand::Kind::barrier, &isa::Operand::kind);
+        return found == one.operands.end() ? -1 : found->number.value_or(-1);
+    }
+
+    const std::vector<isa::Instruction>& code_;
+    std::uint32_t marked_;
+    std::vector<StreamInstruction>& instructions_;
+    std::map<std::uint32_t, std::uint32_t> numbers_;
+    std::map<int, std::uint32_t> lanes_;  // by barrier, of its last BSSY
+    std::uint32_t* indirect_ = nullptr;   // the instruction before, if it is one
+};
+
 // `count` barriers that take an issue slot each, after what the list has.
 void add_barriers(std::vector<KernelItem>& items, std::int64_t count,
                   const std::vector<std::string>& barrier_ops) {
@@ -375,7 +452,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
                                const std::vector<isa::Instruction>& machine_code,
                                const NameOf& name_of, std::size_t most_classes,
                                const std::vector<GroupRun>& runs) {
-    // The code twice: the second time, barriers are issue slots.
+    // The code twice: the second time, barriers are issue slots, and lanes part at branches.
     const auto size = static_cast<std::uint32_t>(machine_code.size());
     std::vector<isa::Instruction> code = machine_code;
     code.insert(code.end(), machine_code.begin(), machine_code.end());
@@ -385,12 +462,12 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
         const bool barrier = is_barrier(code[i]);
         ops.push_back(barrier && i >= size
                           ? std::string(issue_slot)
-                          : name_of(code[i], i % size == 0 ? nullptr : &code[i - 1]));
+                          : name_of(code[i], i % size == 0 ? nullptr : &code[i - 1], i >= size));
         facts.push_back({.registers = registers_of(code[i]),
                          .place = i % size,
                          .barrier = barrier && i < size,
-                         .branch = ops.back() == taken_branch,
-                         .meets = code[i].opcode == "BSYNC",
+                         .branch = is_branch(ops.back()),
+                         .meets = code[i].opcode == "BSYNC" || ops.back() == indirect_branch,
                          .copies = code[i].opcode == "LDGSTS",
                          .ends_group = code[i].opcode == "LDGDEPBAR",
                          .leaves = groups_left(code[i])});
@@ -423,6 +500,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     double own = 0;
     const auto taken = static_cast<std::size_t>(
         std::ranges::count_if(stand_for, [](double one) { return one > 0; }));
+    PartedLanes parted(code, size, instructions);
     CodeReuse code_reuse(streams.instructions, machine_code);
     for (std::size_t i = 0; i < streams.classes.size(); ++i) {
         const WarpClass& one = streams.classes[i];
@@ -447,10 +525,11 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
             executed;
         own += std::min(one.weight, stand_for[i]) * static_cast<double>(one.instructions);
         result.kernel_instructions += share * static_cast<double>(one.instructions);
-        const std::vector<FoldedItem> marked =
+        std::vector<FoldedItem> marked =
             found.barriers_left_out > 0
                 ? with_marked_barriers(one.stream, usual, size, instructions, facts)
                 : one.stream;
+        parted.mark(marked);
         const auto [stream, every] =
             thinned(marked, std::max(most_written / taken, least_written),
                     [&](std::uint32_t number) { return facts[instructions[number].code].barrier; });

@@ -16,7 +16,9 @@
 namespace occupipe::extract {
 
 // What a kernel calls a machine instruction; `before` it in the code, nullptr at its beginning.
-using NameOf = std::function<std::string(const isa::Instruction&, const isa::Instruction* before)>;
+// `lanes_part`: where it is executed by lanes that went different ways.
+using NameOf = std::function<std::string(const isa::Instruction&, const isa::Instruction* before,
+                                         bool lanes_part)>;
 
 // All that an instruction may be called.
 std::vector<std::string> possible_names(const isa::Instruction& instruction);

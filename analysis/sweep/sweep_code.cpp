@@ -213,7 +213,7 @@ std::set<std::string> possible_ops(const CodeLaunch& launch) {
     const extract::NameOf name_of = names_of({});
     for (const isa::Instruction& one : isa::decode(kernel.code, *cubin.architecture)) {
         for (const std::string& name : extract::possible_names(one)) ops.insert(name);
-        ops.insert(name_of(one, nullptr));
+        ops.insert(name_of(one, nullptr, false));
     }
     return ops;
 }

@@ -324,6 +324,64 @@ TEST(ExtractKernel, BranchesAndOperandsTakeTheRowsThatTheProfileHas) {
     EXPECT_GT(count("fma.f32.same"), 0);
 }
 
+// Times that a program executes each op.
+void add_ops(const std::vector<KernelItem>& items, std::int64_t times,
+             std::map<std::string, std::int64_t>& counts) {
+    for (const KernelItem& item : items) {
+        if (const auto* repeat = std::get_if<Repeat>(&item))
+            add_ops(repeat->body, times * repeat->count, counts);
+        else
+            counts[std::get<KernelInstruction>(item).op] += times;
+    }
+}
+
+// Against the streams, one instruction after the other.
+TEST(ExtractKernel, BranchesAtWhichLanesPartAreRowsOfTheirOwn) {
+    std::int64_t all_parts = 0, all_indirect = 0;
+    for (const char* file : {"token_machine.yaml", "mandelbrot.yaml", "backtrack.yaml"}) {
+        const std::vector<Watched> watched = watch(folder / file, 80, 1);
+        const Watched& one = watched.at(0);
+        const ExtractedKernel extracted =
+            extract_kernel("k", one.streams, one.machine, one.code,
+                           names_known_to({"branch", "branch.parts", "branch.indirect"}), 1000);
+        ASSERT_EQ(extracted.kernel.warps.size(), one.streams.classes.size());
+        for (std::size_t i = 0; i < one.streams.classes.size(); ++i) {
+            std::int64_t parts = 0, indirect = 0, meets = 0;
+            std::map<int, std::uint32_t> lanes;  // of the last BSSY of each barrier
+            std::uint32_t of_indirect = 0;       // lanes, where that was the instruction before
+            unfold(one.streams.classes[i].stream, [&](std::uint32_t number) {
+                const StreamInstruction what = one.streams.instructions[number];
+                const isa::Instruction& is = one.code[what.code];
+                indirect += what.active > 0 && what.active < of_indirect;
+                of_indirect = is.opcode == "BRX" ? what.active : 0;
+                for (const isa::Operand& operand : is.operands) {
+                    if (operand.kind != isa::Operand::Kind::barrier) continue;
+                    if (is.opcode == "BSSY") lanes[*operand.number] = what.active;
+                    if (is.opcode != "BSYNC") continue;
+                    ++meets;
+                    parts += what.active > 0 && what.active < lanes[*operand.number];
+                }
+            });
+            std::map<std::string, std::int64_t> counts;
+            add_ops(extracted.kernel.warps[i].instructions, 1, counts);
+            // The first round of a loop may differ; that of the machine has many of two rounds.
+            const double differ = file == std::string("token_machine.yaml") ? 0.5 : 0.02;
+            const auto expect_near = [&](const char* op, std::int64_t count) {
+                EXPECT_NEAR(static_cast<double>(counts[op]), static_cast<double>(count),
+                            2 + differ * static_cast<double>(count))
+                    << file << ' ' << i << ' ' << op;
+            };
+            expect_near("branch.parts", parts);
+            expect_near("branch.indirect", indirect);
+            EXPECT_GE(counts["branch"] + 2, meets - parts) << file << ' ' << i;
+            all_parts += parts;
+            all_indirect += indirect;
+        }
+    }
+    EXPECT_GT(all_parts, 100);
+    EXPECT_GT(all_indirect, 10);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, ExtractKernels, testing::ValuesIn(launch_files()),
                          [](const auto& one) {
                              std::string name = one.param.stem().string();
