@@ -95,12 +95,13 @@ TEST(KernelsIn, NameEveryInstructionOfAllKernels) {
 TEST(KernelsIn, AnOpcodeWithoutANameHasThatOfTheRowThatCountsIt) {
     isa::Instruction moved;
     moved.opcode = "MOVM";
-    EXPECT_EQ(names_of({"movmatrix.trans", "machine.movm"})(moved, nullptr), "movmatrix.trans");
-    EXPECT_EQ(names_of({"machine.movm"})(moved, nullptr), "machine.movm");
-    EXPECT_EQ(names_of({})(moved, nullptr), "movmatrix.trans");
+    EXPECT_EQ(names_of({"movmatrix.trans", "machine.movm"})(moved, nullptr, false),
+              "movmatrix.trans");
+    EXPECT_EQ(names_of({"machine.movm"})(moved, nullptr, false), "machine.movm");
+    EXPECT_EQ(names_of({})(moved, nullptr, false), "movmatrix.trans");
     isa::Instruction several;  // rows of many shapes count it
     several.opcode = "QMMA";
-    EXPECT_EQ(names_of({})(several, nullptr), "machine.qmma");
+    EXPECT_EQ(names_of({})(several, nullptr, false), "machine.qmma");
 }
 
 // A kernel that is in order by itself is so throughout: the verdict as well as the time.
