@@ -501,6 +501,9 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     const auto taken = static_cast<std::size_t>(
         std::ranges::count_if(stand_for, [](double one) { return one > 0; }));
     PartedLanes parted(code, size, instructions);
+    bool parts = false;  // whether branches at which lanes part have rows of their own
+    for (std::uint32_t i = 0; i < size; ++i)
+        parts = parts || (facts[size + i].branch && ops[size + i] != ops[i]);
     CodeReuse code_reuse(streams.instructions, machine_code);
     for (std::size_t i = 0; i < streams.classes.size(); ++i) {
         const WarpClass& one = streams.classes[i];
@@ -529,7 +532,7 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
             found.barriers_left_out > 0
                 ? with_marked_barriers(one.stream, usual, size, instructions, facts)
                 : one.stream;
-        parted.mark(marked);
+        if (parts) parted.mark(marked);
         const auto [stream, every] =
             thinned(marked, std::max(most_written / taken, least_written),
                     [&](std::uint32_t number) { return facts[instructions[number].code].barrier; });

@@ -518,7 +518,6 @@ std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
 // later.
 class FirstHalf {
 public:
-    FirstHalf() = default;
     // `apart`: where the later half's sites are numbered from.
     FirstHalf(std::span<const GroupTrace> groups, std::size_t lines, std::size_t apart,
               const std::vector<SiteKind>& kinds)
@@ -546,7 +545,7 @@ public:
     }
 
 private:
-    std::size_t apart_ = 0;
+    std::size_t apart_;
     std::vector<std::uint16_t> sectors_;  // by global line
 };
 
