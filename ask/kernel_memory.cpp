@@ -90,14 +90,12 @@ private:
 // Of the executed groups, what the launch has: how many of them, and how many at once on a core.
 struct Followed {
     MemoryContext context;
-    MemoryContext filled;  // beyond what a core has of all groups, more at once change nothing
     std::uint64_t groups = 0, launched = 0;
     std::vector<std::string> said;
 };
 
 Followed followed(const KernelIn& in, const Launch& launch, int cores) {
-    Followed out{
-        .context = *in.kernel().memory, .filled = {}, .groups = 0, .launched = 0, .said = {}};
+    Followed out{.context = *in.kernel().memory, .groups = 0, .launched = 0, .said = {}};
     out.context.cores = cores;
     const auto executed =
         static_cast<std::int64_t>(std::min<std::uint64_t>(in.seen.groups, in.memory_groups));
@@ -119,9 +117,6 @@ Followed followed(const KernelIn& in, const Launch& launch, int cores) {
             in.occupancy.group_warps, out.context.concurrent_groups, groups, launch.group_warps,
             launch.concurrent_groups, launch.groups));
     }
-    out.filled = out.context;
-    const std::int64_t most = Launch{.groups = groups}.groups_per_core(cores);
-    if (most < out.filled.concurrent_groups) out.filled.concurrent_groups = static_cast<int>(most);
     out.groups = static_cast<std::uint64_t>(groups);
     return out;
 }
@@ -185,7 +180,7 @@ void tell_memory(KernelIn& in, const IssueTimes& times) {
 
 Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
                    std::vector<std::string>& said, const IssueTimes* times, unsigned threads) {
-    auto [context, filled, groups, launched, sentences] = followed(in, launch, cores);
+    auto [context, groups, launched, sentences] = followed(in, launch, cores);
     std::ranges::move(sentences, std::back_inserter(said));
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
     extract::ReuseOptions options{.groups = groups,
@@ -194,15 +189,14 @@ Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int 
                                   .earlier = in.earlier,
                                   .threads = threads};
     if (times != nullptr) {
-        options.clock_of = [&](const extract::GroupTrace& group, const extract::Issue& one) {
-            const auto& warp =
-                times->ticks[group.group / static_cast<std::uint64_t>(cores)][one.warp];
+        options.clock_of = [&](std::uint64_t row, const extract::Issue& one) {
+            const auto& warp = times->ticks[row][one.warp];
             return static_cast<std::uint64_t>(
                 warp[std::min(std::size_t{one.step}, warp.size() - 1)]);
         };
         context.order = MemoryOrder::predicted;
     }
-    tell(in, passes, extract::reuse_of(*in.memory, filled, passes, options), kernel);
+    tell(in, passes, extract::reuse_of(*in.memory, context, passes, options), kernel);
     kernel.memory = context;
     if (kernel.launch) kernel.launch->groups = launch.groups;
     return kernel;
@@ -223,7 +217,7 @@ Kernel with_hashed_caches(const KernelIn& in, Kernel kernel, const Launch& launc
                                     .ways = ways,
                                     .seed = seed};
     tell(in, passes,
-         extract::hashed_reuse(*in.memory, launched.filled, passes, shape,
+         extract::hashed_reuse(*in.memory, launched.context, passes, shape,
                                {.groups = launched.groups, .launched = launched.launched}),
          kernel);
     kernel.memory = launched.context;

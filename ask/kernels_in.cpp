@@ -106,30 +106,51 @@ bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>
 }
 
 // The first groups of the launch that caches are looked at with.
-std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t instructions_of_one,
+std::uint64_t groups_for_caches(std::uint64_t groups, std::uint64_t each,
                                 const KernelsInOptions& options) {
     const auto cores = static_cast<std::uint64_t>(*options.memory_cores);
-    const std::uint64_t each = std::max<std::uint64_t>(1, instructions_of_one);
     const std::uint64_t least = std::min(
         cores, std::max(options.least_memory_groups, options.most_memory_instructions / each));
     return std::min(groups, std::max(options.memory_instructions / each, least));
 }
 
-// Beside these first groups, at random, to begin with.
-std::uint64_t groups_at_random(std::uint64_t first, std::uint64_t random,
-                               const KernelsInOptions& options) {
-    constexpr std::uint64_t few = 2, many = 64;
-    const bool long_groups = std::cmp_less(first, *options.memory_cores);
-    if (!long_groups) return std::max(random, many);
-    return options.sample_instructions == 0 ? random : few;
+// At random, to begin with: what one of the launch executes in the mean is found from these.
+std::uint64_t first_at_random(std::uint64_t random, const KernelsInOptions& options) {
+    constexpr std::uint64_t few = 2;
+    return options.sample_instructions == 0 ? random : std::min(few, random);
 }
 
-// The first groups but number 0, and those of the sample behind them; ascending.
-std::vector<std::uint64_t> after_first(const extract::GroupSample& sample, std::uint64_t first) {
-    std::vector<std::uint64_t> rest(first - 1);
-    std::iota(rest.begin(), rest.end(), std::uint64_t{1});
+// At random, beside these first groups that caches are looked at with.
+std::uint64_t groups_at_random(std::uint64_t first, std::uint64_t random,
+                               const KernelsInOptions& options) {
+    constexpr std::uint64_t many = 64;
+    const bool long_groups = std::cmp_less(first, *options.memory_cores);
+    return long_groups ? first_at_random(random, options) : std::max(random, many);
+}
+
+// Of a group of the launch, as far as those of the sample were executed; at least 1.
+std::uint64_t mean_instructions(const extract::GroupSample& sample,
+                                const std::map<std::uint64_t, std::uint64_t>& executed) {
+    double sum = 0, groups = 0;
+    for (const extract::SampledGroup& one : sample.groups()) {
+        const auto known = executed.find(one.group);
+        if (known == executed.end()) continue;
+        sum += one.weight * static_cast<double>(known->second);
+        groups += one.weight;
+    }
+    return static_cast<std::uint64_t>(std::max(1.0, sum / groups));
+}
+
+// The first groups and those of the sample, without those that were executed; ascending.
+std::vector<std::uint64_t> not_executed(std::uint64_t first, const extract::GroupSample& sample,
+                                        const std::map<std::uint64_t, std::uint64_t>& executed) {
+    std::vector<std::uint64_t> rest;
+    const auto take = [&](std::uint64_t group) {
+        if (!executed.contains(group)) rest.push_back(group);
+    };
+    for (std::uint64_t group = 0; group < first; ++group) take(group);
     for (const extract::SampledGroup& one : sample.groups())
-        if (one.group >= first) rest.push_back(one.group);
+        if (one.group >= first) take(one.group);
     return rest;
 }
 
@@ -407,17 +428,16 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
     constexpr const char* all_for_caches = "what the caches hold depends on every group";
     const std::string talk = how_groups_talk(*in.code);
     if (random + 2 < in.seen.groups) in.seen.all_because = talk;
-    // How many groups caches need is known once one of them has been executed.
-    bool first_alone = options.memory_cores && options.sample && talk.empty();
+    // How many groups caches need is known once a few have been executed.
+    bool few_alone = options.memory_cores && options.sample && talk.empty();
     in.memory_groups = in.executed_groups = in.seen.groups;
+    std::uint64_t at_random = few_alone ? first_at_random(random, options) : random;
     extract::GroupSample sample(in.seen.groups,
-                                in.seen.all_because.empty() ? random : in.seen.groups);
+                                in.seen.all_because.empty() ? at_random : in.seen.groups);
     extract::StreamObserver streams(sample.groups(), extract::Alike::path);
     extract::PlanOptions plan_options;
     plan_options.last = &launch;
-    if (first_alone)
-        plan_options.groups_of_last = {0};
-    else if (!sample.all())
+    if (!sample.all())
         for (const extract::SampledGroup& one : sample.groups())
             plan_options.groups_of_last.push_back(one.group);
     plan_options.more_groups = [&]() -> std::vector<std::uint64_t> {
@@ -426,9 +446,10 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
         constexpr std::uint64_t most_items = 1 << 22, least_groups = 2;
         const std::uint64_t held = std::max(
             least_groups, most_items * counts.size() / std::max<std::uint64_t>(1, streams.items()));
-        if (first_alone) {
-            first_alone = false;
-            in.memory_groups = groups_for_caches(in.seen.groups, counts.at(0), options);
+        if (few_alone) {
+            few_alone = false;
+            in.memory_groups =
+                groups_for_caches(in.seen.groups, mean_instructions(sample, counts), options);
             if (in.memory_groups == in.seen.groups && !options.sample_streams &&
                 in.seen.groups <= held) {
                 if (random + 2 < in.seen.groups) in.seen.all_because = all_for_caches;
@@ -436,12 +457,12 @@ ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
             } else {
                 const std::uint64_t wanted = groups_at_random(in.memory_groups, random, options);
                 in.seen.fewer = held < std::min(wanted, in.seen.groups - 1);
-                sample = extract::GroupSample(in.seen.groups, std::min(held, wanted));
+                for (; 2 * at_random <= std::min(held, wanted); at_random *= 2) sample.grow();
             }
             streams.watch(sample.groups());
             if (in.memory) in.memory->expect(in.memory_groups);
-            const std::vector<std::uint64_t> rest = after_first(sample, in.memory_groups);
-            in.executed_groups = rest.size() + 1;
+            std::vector<std::uint64_t> rest = not_executed(in.memory_groups, sample, counts);
+            in.executed_groups = counts.size() + rest.size();
             if (rest.empty()) judge_sample(in.seen, counts, options.sample_error);
             return rest;
         }

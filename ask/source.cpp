@@ -200,7 +200,7 @@ KernelIn execute_code(const KernelFile& file, const std::string& kernel,
     if (profile != nullptr) options.known = known_names(*profile);
     options.buffers = reading.buffers;
     if (reading.effort == Effort::hurried) {
-        options.memory_instructions = 6'000'000;
+        options.memory_instructions = 4'000'000;
         options.most_memory_instructions = 0;
         options.memory_references = 1 << 21;
     } else if (reading.effort == Effort::coarse) {

@@ -406,7 +406,11 @@ std::vector<std::uint64_t> MemoryTrace::hottest() const {
 
 void MemoryTrace::expect(std::uint64_t groups) {
     const std::scoped_lock lock(mutex_);
-    while (references_ > 1 && references_ > most_references_ / std::max<std::uint64_t>(1, groups))
+    const std::uint64_t recorded = std::max<std::size_t>(1, groups_.size());
+    const double times =
+        static_cast<double>(std::max(groups, recorded)) / static_cast<double>(recorded);
+    while (references_ > 1 &&
+           static_cast<double>(references_) * times > static_cast<double>(most_references_))
         halve();
 }
 
@@ -451,7 +455,8 @@ ReferenceOrder order_of(const MemoryTrace& trace, const MemoryContext& context,
 }
 
 // Groups that were not looked at do as the later half of those that were. To tell these, their
-// sites are numbered behind all others.
+// sites are numbered behind all others. Those that were share their cores as all do: they run on as
+// few as that takes.
 class LaterGroups {
 public:
     LaterGroups(const MemoryTrace& trace, const ReuseOptions& options)
@@ -466,6 +471,19 @@ public:
 
     void number(ReferenceOrder& order) const {
         if (extrapolates()) order.number_apart(first(), static_cast<std::uint32_t>(sites_));
+    }
+
+    MemoryContext placed(MemoryContext context) const {
+        const double each = static_cast<double>(launched_) / context.cores;
+        const double at_once = std::clamp<double>(each, 1, context.concurrent_groups);
+        const auto groups = static_cast<double>(groups_);
+        if (extrapolates())
+            context.cores =
+                static_cast<int>(std::clamp<double>(std::ceil(groups / at_once), 1, context.cores));
+        // Beyond what a core has of all groups, more at once change nothing.
+        context.concurrent_groups = static_cast<int>(
+            std::clamp<double>(std::ceil(groups / context.cores), 1, context.concurrent_groups));
+        return context;
     }
 
     // The launch's counts, times the number of the later groups.
@@ -685,14 +703,15 @@ std::vector<std::uint64_t> earlier_lines(const MemoryTrace& trace,
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
                      const std::vector<bool>& passes_first_level, const ReuseOptions& options) {
-    ReferenceOrder order = order_of(trace, context, options.groups, options.clock_of);
     const LaterGroups later(trace, options);
+    const MemoryContext placed = later.placed(context);
+    ReferenceOrder order = order_of(trace, placed, options.groups, options.clock_of);
     later.number(order);
     const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level, later);
     MemoryReuse result;
     // The cores in as many parts as there are threads beside the one of the second level, which
     // takes about as long as all of the first.
-    const auto cores = static_cast<std::size_t>(context.cores);
+    const auto cores = static_cast<std::size_t>(placed.cores);
     const std::size_t parts = std::clamp<std::size_t>(thread_count(options.threads), 2, cores + 1);
     std::vector<std::vector<SiteReuse>> sites(parts, std::vector<SiteReuse>(kinds.size()));
     parallel_for(
@@ -738,8 +757,9 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
 MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
                          const std::vector<bool>& passes_first_level, const CacheShape& shape,
                          const ReuseOptions& options) {
-    ReferenceOrder order = order_of(trace, context, options.groups);
     const LaterGroups later(trace, options);
+    const MemoryContext placed = later.placed(context);
+    ReferenceOrder order = order_of(trace, placed, options.groups);
     later.number(order);
     const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level, later);
     MemoryReuse result;
@@ -753,7 +773,7 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
     Request request;
     // Of one line in so many, a cache has as many fewer.
     const std::uint64_t line_size = line_bytes * trace.one_line_in();
-    const auto cores = static_cast<std::uint64_t>(context.cores);
+    const auto cores = static_cast<std::uint64_t>(placed.cores);
     for (std::uint64_t core = 0; core < cores; ++core) {
         SetCache cache(shape.core_bytes / line_size, shape.ways, shape.seed);
         order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {

@@ -63,7 +63,7 @@ public:
     std::vector<std::uint64_t> hottest() const;
     // By number: address / 128; local memory: a line of its warp's own, the same in each slot.
     // Which line has which number depends on the order in which groups ended.
-    // After the first group: so many will be recorded in all, about as long as it. Lines that would
+    // After some groups: so many will be recorded in all, about as long as these. Lines that would
     // not stay then are left out from here on.
     void expect(std::uint64_t groups);
 
@@ -144,7 +144,8 @@ using EarlierReferences = std::function<std::optional<std::uint64_t>(std::uint64
 struct ReuseOptions {
     std::uint64_t groups = every_group;  // those of smaller numbers alone are looked at
     // Of the launch: groups that are not looked at find what the later half of the others finds, as
-    // the first ones find caches that hold nothing yet. Counts are then multiples.
+    // the first ones find caches that hold nothing yet. Counts are then multiples. As many of these
+    // share a core as of all.
     std::uint64_t launched = 0;
     ClockOf clock_of;           // absent: the slots' times
     EarlierReferences earlier;  // absent: caches are empty when the launch begins

@@ -97,10 +97,11 @@ void ReferenceOrder::in_slots(const MemoryContext& context) {
     }
 }
 
-void ReferenceOrder::sort_by(const ClockOf& clock_of, Placed& one) {
+void ReferenceOrder::sort_by(const ClockOf& clock_of, Placed& one) const {
+    const std::uint64_t row = one.group->group / cores_;
     std::vector<std::uint64_t> clocks;
     clocks.reserve(one.group->issues.size());
-    for (const Issue& issue : one.group->issues) clocks.push_back(clock_of(*one.group, issue));
+    for (const Issue& issue : one.group->issues) clocks.push_back(clock_of(row, issue));
     one.order = sorted_by(clocks);
     one.clocks.reserve(clocks.size());
     for (const std::uint32_t i : one.order) one.clocks.push_back(clocks[i]);

@@ -23,8 +23,8 @@ struct Turn {
     bool goes_on() const { return (what & LineReference::goes_on) != 0; }
 };
 
-// When a group makes a reference.
-using ClockOf = std::function<std::uint64_t(const GroupTrace&, const Issue&)>;
+// When a core's group makes a reference. `row`: so many groups the core had before.
+using ClockOf = std::function<std::uint64_t(std::uint64_t row, const Issue&)>;
 
 // On which core a group runs. Groups fill all slots core by core; later ones go to whichever core
 // has a free slot first, which is any: of every `cores` groups each core gets one, in an order
@@ -96,7 +96,7 @@ private:
     class Merge;
 
     void in_slots(const MemoryContext& context);
-    static void sort_by(const ClockOf& clock_of, Placed& one);
+    void sort_by(const ClockOf& clock_of, Placed& one) const;
 
     Lines lines_;
     std::uint32_t cores_ = 1;

@@ -141,11 +141,12 @@ public:
                                            const extract::PlanOptions& options) {
         const KernelLaunch& launch = *options.last;
         Watched watched(*options.observe(launch), launch_.kernel->code.size());
-        execute(options.groups_of_last, watched);
+        // In order, so that the first group that fails is told: of the first ones number 0 alone.
+        const std::vector<std::uint64_t> first(options.groups_of_last.empty() ? 0 : 1);
+        execute(first, watched);
         std::vector<std::uint64_t> more = options.more_groups();
-        if (!options.groups_of_last.empty()) {
-            std::vector<std::uint64_t> rest =
-                launch_.sample ? more : others(options.groups_of_last);
+        if (!first.empty()) {
+            std::vector<std::uint64_t> rest = launch_.sample ? more : others(first);
             if (more.empty()) more = {launch_groups()};  // none of them
             watched.want(std::move(more));
             if (!rest.empty()) execute(rest, watched);

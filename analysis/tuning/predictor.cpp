@@ -30,6 +30,8 @@ constexpr std::array<std::pair<Refusal, std::string_view>, 6> refusal_names = {
      {Refusal::prediction, "prediction"},
      {Refusal::stopped, "stopped"}}};
 
+constexpr std::int64_t issued_before_estimate = 2'500'000;
+
 // Of this thread.
 double processor_seconds() {
     timespec now{};
@@ -198,6 +200,7 @@ void Predictor::execute_and_model(ConfigurationPrediction& row, const Made& made
 ModelOptions Predictor::model_options() const {
     ModelOptions all = options_.run.options();
     all.max_simulated = options_.max_simulated;
+    all.exact = issued_before_estimate;
     all.checkpoint = [this](const RunProgress&) {
         if (options_.stop && options_.stop()) throw Interrupted("while simulating");
     };

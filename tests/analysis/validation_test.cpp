@@ -303,7 +303,7 @@ TEST(ViolatingDevice, HashedCachesFindLess) {
     };
     EXPECT_EQ(mape(""), 0);
     EXPECT_GT(mape("?ways=1"), 10);
-    EXPECT_LT(mape("?ways=16"), mape("?ways=1") / 4);
+    EXPECT_LT(mape("?ways=64"), mape("?ways=1") / 4);
     const test::TemporaryFolder folder;
     const std::string file = (folder.path / "levels.yaml").string();
     write_text_file(file, format_profile(with_levels()), Overwrite::no);

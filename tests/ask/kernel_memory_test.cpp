@@ -87,6 +87,31 @@ TEST(KernelMemory, TheFirstGroupsTellOfALongLaunch) {
     EXPECT_EQ(to_text(kernel_in(one, file, options).seen), "its one group was executed");
 }
 
+// So many groups are looked at as take the instructions, whatever the first group executes.
+TEST(KernelMemory, AFirstGroupThatIsUnlikeTheOthersDoesNotSayHowMany) {
+    const std::string folder = OCCUPIPE_SOURCE_DIR "/tests/kernels/";
+    const KernelFile file = read_kernel_file(folder + "recorded/sm_80/spmv.cubin", "", {});
+    LaunchPlan plan = read_launches(folder + "spmv.yaml");
+    plan.steps.erase(plan.steps.begin(), plan.steps.begin() + 2);  // spmv_warp: 256 groups, 4 rows
+    const auto looked_at = [&](int first, int others) {
+        BufferFill rows{.kind = BufferFill::Kind::values};
+        for (int row = 0; row < 1024; ++row) {
+            rows.listed.emplace_back("0");
+            rows.listed.push_back(std::to_string(row < 4 ? first : others));
+        }
+        plan.buffers.front().fill = rows;
+        KernelsInOptions options;
+        options.memory_cores = 3;
+        options.memory_instructions = 50'000;
+        return kernel_in(plan, file, options).memory_groups;
+    };
+    const std::uint64_t alike = looked_at(3200, 3200);
+    EXPECT_GT(alike, 5U);
+    EXPECT_LT(alike, 50U);
+    EXPECT_EQ(looked_at(0, 3200), alike);
+    EXPECT_EQ(looked_at(16'000, 3200), alike);
+}
+
 // Every op of the kernel on one unit.
 GpuProfile profile_for(const Kernel& kernel, Policy policy) {
     GpuProfile profile;

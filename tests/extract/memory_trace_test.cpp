@@ -430,6 +430,31 @@ TEST(MemoryTrace, GroupsThatWereNotLookedAtFindWhatTheLaterOnesFind) {
     EXPECT_DOUBLE_EQ(found(1000, large), 1 - 1.0 / launched);
 }
 
+// However few of a launch's groups were looked at, as many share a core as of all.
+TEST(MemoryTrace, GroupsThatWereLookedAtShareTheirCoresAsAllDo) {
+    constexpr std::uint64_t lines = 16;
+    const auto needed = [&](std::uint64_t groups, std::uint64_t launched, int concurrent) {
+        MemoryTrace trace(only_barrier());
+        launch(trace, groups, 1, [&](std::uint64_t group, std::uint32_t, std::vector<Access>& to) {
+            for (std::uint64_t i = 0; i < 2 * lines; ++i)
+                to.push_back(load((group * lines + i % lines) * 128, 4));
+        });
+        const MemoryContext context{.cores = 4, .concurrent_groups = concurrent};
+        const MemoryReuse reuse = reuse_of(trace, context, none_pass, {.launched = launched});
+        const Reuse core = memory_use(trace, reuse, none_pass, 0)->core.value();
+        EXPECT_EQ(core.size(), 1U);
+        EXPECT_DOUBLE_EQ(core.back().share, 0.5);
+        return static_cast<double>(core.front().bytes) /
+               static_cast<double>(lines * 128);  // groups at once
+    };
+    EXPECT_EQ(needed(64, 64, 8), 8);
+    for (const std::uint64_t groups : {8, 16, 24}) EXPECT_EQ(needed(groups, 64, 8), 8) << groups;
+    EXPECT_EQ(needed(5, 64, 8), 5);  // as near as they come
+    EXPECT_EQ(needed(4, 8, 8), 2);   // all of them do not fill the cores
+    EXPECT_EQ(needed(4, 64, 1), 1);
+    EXPECT_EQ(needed(4, 4, 8), 1);  // all were looked at
+}
+
 // A store brings its line into both levels, and goes on to the second one each time.
 TEST(MemoryTrace, StoresBringLinesIntoTheFirstLevel) {
     MemoryTrace trace(only_barrier());

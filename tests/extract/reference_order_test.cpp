@@ -62,7 +62,7 @@ std::vector<Expected> sorted(const std::vector<GroupTrace>& groups, const Memory
         const std::uint64_t begin = free[core * at_once + at];
         free[core * at_once + at] += group.clocks;
         for (std::size_t i = 0; i < group.references.size(); ++i)
-            all.push_back({.clock = clock_of ? clock_of(group, group.issues[i])
+            all.push_back({.clock = clock_of ? clock_of(group.group / cores, group.issues[i])
                                              : begin + group.references[i].clock,
                            .group = group.group,
                            .core = static_cast<std::uint32_t>(core),
@@ -158,8 +158,8 @@ TEST(ReferenceOrder, IsThatOfGivenTimes) {
         test::RandomValues random(unit);
         const std::vector<GroupTrace> groups = random_groups(random, 20);
         compare(groups, {.cores = 3, .concurrent_groups = 2},
-                [&](const GroupTrace& group, const Issue& one) {
-                    return (one.step * 7 + one.warp + group.group % 5) * unit;
+                [&](std::uint64_t row, const Issue& one) {
+                    return (one.step * 7 + one.warp + row % 5) * unit;
                 });
     }
 }
