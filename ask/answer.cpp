@@ -15,6 +15,7 @@
 #include "ask/group_start.h"
 #include "ask/instruction_fetch.h"
 #include "ask/interval.h"
+#include "ask/issue_slots.h"
 #include "ask/kernel_memory.h"
 #include "ask/kernels_in.h"
 #include "ask/memory/memory_costs.h"
@@ -81,9 +82,10 @@ bool waits_for_places(const PricedMemory& memory, const Launch& launch) {
            groups_take_turns(launch, memory.profile.cores);
 }
 
-// With the warps' own Λ, and the start of groups that take turns.
+// With the warps' own Λ, all issue slots, and the start of groups that take turns.
 PricedMemory launched(PricedMemory memory, const Launch& launch) {
     vary_latencies(memory.kernel, memory.profile, memory.latencies, launch.group_warps);
+    memory.kernel = with_issue_slots(std::move(memory.kernel), memory.profile);
     if (waits_for_places(memory, launch))
         memory.kernel = with_group_start(std::move(memory.kernel));
     return memory;
@@ -97,7 +99,9 @@ public:
     std::shared_ptr<const Priced> at(const std::shared_ptr<const Priced>& priced,
                                      const Launch& launch) {
         const bool waits = waits_for_places(priced->memory, launch);
-        if (!waits && priced->memory.latencies.empty()) return priced;
+        if (!waits && priced->memory.latencies.empty() &&
+            !takes_further_slots(priced->memory.profile))
+            return priced;
         const std::scoped_lock lock(mutex_);
         std::shared_ptr<const Priced>& made = made_[{launch.group_warps, waits}];
         if (made) return made;

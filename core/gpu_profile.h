@@ -78,6 +78,8 @@ struct Subsystem {
     // share of the λ of every instruction outstanding in the subsystem
     // (docs/background/pipeline-model.md).
     std::optional<Estimate> contention;
+    // Of the scheduler, that one of its instructions takes; absent = one.
+    std::optional<std::int64_t> issue_slots;
 
     bool operator==(const Subsystem&) const = default;
 };

@@ -42,4 +42,14 @@ constexpr std::string_view without_part(std::string_view op) { return op.substr(
 inline constexpr std::string_view group_start = "group.start";
 inline constexpr std::string_view group_start_id = "~start";
 
+// The ids of the further issue slots that an instruction takes (Subsystem::issue_slots) are its own
+// and this.
+inline constexpr std::string_view further_slot = "~slot";
+constexpr bool is_further_slot(std::string_view id) {
+    return id.find(further_slot) != std::string_view::npos;
+}
+constexpr std::string_view without_slot(std::string_view id) {
+    return id.substr(0, id.find(further_slot));
+}
+
 }  // namespace occupipe

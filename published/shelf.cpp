@@ -71,7 +71,11 @@ public:
                                               .bytes_per_cycle = cache.bytes_per_cycle,
                                               .reference = cache.source};
         for (const ShelfUnit& unit : shelf_.units)
-            profile_.subsystems.push_back({.name = unit.name, .scope = scope_of(unit.name)});
+            profile_.subsystems.push_back(
+                {.name = unit.name,
+                 .scope = scope_of(unit.name),
+                 .contention = {},
+                 .issue_slots = nvidia ? unit.issue_slots : std::nullopt});
         for (const ShelfInstruction& row : shelf_.instructions)
             if (shelf_.row(row.names.front(), card_.capability) == &row) add(row);
         add_launch();

@@ -79,6 +79,7 @@ struct ShelfUnit {
     std::string name;
     Scope scope = Scope::core;
     bool arithmetic = false;
+    std::optional<std::int64_t> issue_slots;  // NVIDIA's
 };
 
 struct ShelfReached {

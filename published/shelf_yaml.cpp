@@ -136,11 +136,13 @@ private:
     }
 
     void read_unit(const DocumentNode& node) {
-        document_.only_keys(node, {"scope", "arithmetic"});
+        document_.only_keys(node, {"scope", "arithmetic", "issue_slots"});
         ShelfUnit unit{.name = node.key,
                        .scope = scope_of(document_, document_.required(node, "scope"))};
         if (const DocumentNode* const arithmetic = Document::find(node, "arithmetic"))
             unit.arithmetic = document_.boolean(*arithmetic);
+        if (Document::find(node, "issue_slots") != nullptr)
+            unit.issue_slots = whole(document_, node, "issue_slots");
         out_.units.push_back(std::move(unit));
     }
 

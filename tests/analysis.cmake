@@ -12,7 +12,7 @@ occupipe_test(tuning_test KIND unit ONE_PROCESS
     SOURCES analysis/tuning/expression_test.cpp analysis/tuning/space_test.cpp analysis/tuning/space_yaml_test.cpp analysis/tuning/enumeration_test.cpp analysis/tuning/ranking_test.cpp analysis/tuning/stages_test.cpp analysis/tuning/scores_test.cpp ask/code_cache_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
 occupipe_test(kernels_in_test KIND unit SHARDS 4 FULL *KernelsIn*
-    SOURCES ask/kernels_in_test.cpp ask/memory_pricing_test.cpp ask/interval_test.cpp ask/kernel_memory_test.cpp ask/warp_latencies_test.cpp ask/group_start_test.cpp ask/working_set_curve_test.cpp ask/cuda_text_test.cpp ask/host_code_test.cpp ask/instruction_fetch_test.cpp
+    SOURCES ask/kernels_in_test.cpp ask/memory_pricing_test.cpp ask/interval_test.cpp ask/kernel_memory_test.cpp ask/warp_latencies_test.cpp ask/group_start_test.cpp ask/issue_slots_test.cpp ask/working_set_curve_test.cpp ask/cuda_text_test.cpp ask/host_code_test.cpp ask/instruction_fetch_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
 # One question through all doors, in one process.
 occupipe_test(six_doors_test KIND cli SHARDS 2

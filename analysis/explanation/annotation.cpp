@@ -58,7 +58,7 @@ public:
 
 private:
     void add(std::size_t program, const KernelInstruction& one) {
-        auto [id, address] = machine_instruction(one.id);
+        auto [id, address] = machine_instruction(std::string(without_slot(one.id)));
         const std::string op = plain_op(one.op);
         // The same instruction of machine code may be priced in several ways.
         const auto [found, added] =
@@ -265,7 +265,8 @@ Annotation annotate(const Kernel& kernel, const Launch& launch, const sim::Stall
         if (shares[p] == 0) continue;  // no warp of this launch
         count(kernel.warps[p].instructions, shares[p],
               [&](const KernelInstruction& node, double times) {
-                  if (node.id == group_start_id) return;  // nothing that the GPU executes
+                  // Nothing that the GPU executes.
+                  if (node.id == group_start_id || is_further_slot(node.id)) return;
                   AnnotatedInstruction& one =
                       annotation.instructions[instructions.index(p, node.id)];
                   one.spent.executions_per_warp += times;

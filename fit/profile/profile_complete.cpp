@@ -121,7 +121,11 @@ std::map<std::string, std::string> homes_of(GpuProfile& out, const GpuProfile& p
     for (const Subsystem& unit : published.subsystems) {
         const std::string own = counterpart(published, unit.name, out);
         homes[unit.name] = own.empty() ? unit.name : own;
-        if (out.find_subsystem(homes[unit.name]) == nullptr) out.subsystems.push_back(unit);
+        const auto home = std::ranges::find(out.subsystems, homes[unit.name], &Subsystem::name);
+        if (home == out.subsystems.end())
+            out.subsystems.push_back(unit);
+        else if (!home->issue_slots)
+            home->issue_slots = unit.issue_slots;
     }
     return homes;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "core/instruction.h"
 #include "sim/models/shared_work.h"
 
 namespace occupipe {
@@ -77,6 +78,37 @@ int resident_warps(const Problem& problem) {
                                                    launch.groups_per_core(problem.gpu().cores)));
 }
 
+namespace {
+
+// Of one warp: all slots, and those that are an instruction's first one.
+struct Slots {
+    double all = 0, first = 0;
+};
+
+void add_slots(const ResolvedProgram& program, double times, std::int32_t loop, Slots& slots) {
+    for_each_item(
+        program, loop,
+        [&](std::int32_t i) {
+            slots.all += times;
+            if (!is_further_slot(program.instructions[static_cast<std::size_t>(i)].id))
+                slots.first += times;
+        },
+        [&](std::int32_t inner) {
+            const auto& of = program.loops[static_cast<std::size_t>(inner)];
+            add_slots(program, times * static_cast<double>(of.count), inner, slots);
+        });
+}
+
+}  // namespace
+
+double instructions_per_slot(const Problem& problem) {
+    Slots slots;
+    const std::vector<double> shares = problem.groups().program_shares();
+    for (std::size_t program = 0; program < shares.size(); ++program)
+        add_slots(problem.kernel().programs[program], shares[program], -1, slots);
+    return slots.first / slots.all;
+}
+
 Prediction throughput_prediction(const Problem& problem, const WarpLoad& load,
                                  double warps_per_cycle) {
     const Launch& launch = problem.launch();
@@ -86,7 +118,8 @@ Prediction throughput_prediction(const Problem& problem, const WarpLoad& load,
     prediction.groups_per_core = launch.groups_per_core(problem.gpu().cores);
     prediction.warps_per_cycle = warps_per_cycle;
     prediction.cycles_per_run = resident_warps(problem) / warps_per_cycle;
-    prediction.instructions_per_cycle = load.instructions * warps_per_cycle;
+    prediction.instructions_per_cycle =
+        load.instructions * instructions_per_slot(problem) * warps_per_cycle;
     prediction.cycles =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / warps_per_cycle;
     prediction.seconds = kernel_seconds(problem.gpu(), prediction.cycles, launch.groups);

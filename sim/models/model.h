@@ -145,6 +145,9 @@ double cycles_alone(const Problem& problem, const ModelOptions& options);
 // ω while the core works: never more groups than the core runs in total.
 int resident_warps(const Problem& problem);
 
+// Instructions for each issue slot that they take.
+double instructions_per_slot(const Problem& problem);
+
 // A prediction of a model that ends in a warp throughput. A model that exceeds the roof gets
 // bounds above 1.
 Prediction throughput_prediction(const Problem& problem, const WarpLoad& load,

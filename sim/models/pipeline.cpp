@@ -66,7 +66,8 @@ Prediction predict_pipeline(const Problem& problem, const ModelOptions& options)
         static_cast<double>(launch.group_warps *
                             std::min<std::int64_t>(launch.concurrent_groups, run.groups)) /
         prediction.warps_per_cycle;
-    prediction.instructions_per_cycle = static_cast<double>(run.issued) / run.cycles;
+    prediction.instructions_per_cycle =
+        static_cast<double>(run.issued) * instructions_per_slot(problem) / run.cycles;
     prediction.bounds = run.bounds;
     prediction.limited_by = limit_of(problem, run, *warps);
     if (run.estimate) {
