@@ -18,9 +18,9 @@ struct Dispersion {
     double size;
 };
 constexpr Dispersion dispersions[] = {
-    {"shared", 0.12}, {"fma", 0.15}, {"issue", 0.21}, {"mem", 0.17}, {"latency", 0.19},
+    {"shared", 0.09}, {"fma", 0.16}, {"issue", 0.17}, {"mem", 0.16}, {"latency", 0.16},
 };
-constexpr double any_limiter = 0.14;  // of all together
+constexpr double any_limiter = 0.12;  // of all together
 
 double dispersion_of(std::string_view limiter) {
     const auto* const found = std::ranges::find(dispersions, limiter, &Dispersion::limiter);
