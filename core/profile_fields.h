@@ -97,7 +97,8 @@ void describe(Io& io, std::type_identity<Subsystem>) {
     // Two ways to see one thing: λ is compared per core, whatever the scope.
     io("scope", &T::scope, {.compared = false, .merge = Merge::first});
     io("contention", &T::contention, {.range = share_below_one});
-    io("issue_slots", &T::issue_slots, {.merge = Merge::first});
+    constexpr int most_slots = 16;
+    io("issue_slots", &T::issue_slots, {.most = most_slots, .merge = Merge::first});
 }
 
 template <class Io>
