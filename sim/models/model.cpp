@@ -10,21 +10,39 @@
 
 namespace occupipe {
 
+namespace {
+
+// Calls visit(instruction, times) as for_each_execution() does with its op.
+template <class Visit>
+void for_each_executed(const ResolvedProgram& program, double times, const Visit& visit,
+                       std::int32_t loop = -1) {
+    for_each_item(
+        program, loop,
+        [&](std::int32_t i) { visit(program.instructions[static_cast<std::size_t>(i)], times); },
+        [&](std::int32_t inner) {
+            const auto& of = program.loops[static_cast<std::size_t>(inner)];
+            for_each_executed(program, times * static_cast<double>(of.count), visit, inner);
+        });
+}
+
+}  // namespace
+
 WarpLoad warp_load(const Problem& problem) {
+    WarpLoad load;
     std::map<std::string_view, double> counts;  // per warp
     std::vector<double*> count_of;              // by op
     for (const ResolvedKernel::Op& op : problem.kernel().ops) count_of.push_back(&counts[op.name]);
     const std::vector<double> shares = problem.groups().program_shares();
     for (std::size_t program = 0; program < shares.size(); ++program)
         if (shares[program] > 0)
-            for_each_execution(problem.kernel().programs[program], shares[program],
-                               [&](std::int32_t op, double times) {
-                                   *count_of[static_cast<std::size_t>(op)] += times;
-                               });
+            for_each_executed(problem.kernel().programs[program], shares[program],
+                              [&](const ResolvedProgram::Instruction& one, double times) {
+                                  *count_of[static_cast<std::size_t>(one.op)] += times;
+                                  if (is_further_slot(one.id)) load.further_slots += times;
+                              });
     std::map<std::string_view, std::size_t> timing;  // any of the ops of a name
     for (std::size_t op = 0; op < count_of.size(); ++op)
         timing.try_emplace(problem.kernel().ops[op].name, op);
-    WarpLoad load;
     for (const auto& [op, count] : counts) load.instructions += count;
     for (std::size_t s = 0; s < problem.gpu().subsystems.size(); ++s) {
         const int copies = problem.gpu().copies(s);
@@ -78,37 +96,6 @@ int resident_warps(const Problem& problem) {
                                                    launch.groups_per_core(problem.gpu().cores)));
 }
 
-namespace {
-
-// Of one warp: all slots, and those that are an instruction's first one.
-struct Slots {
-    double all = 0, first = 0;
-};
-
-void add_slots(const ResolvedProgram& program, double times, std::int32_t loop, Slots& slots) {
-    for_each_item(
-        program, loop,
-        [&](std::int32_t i) {
-            slots.all += times;
-            if (!is_further_slot(program.instructions[static_cast<std::size_t>(i)].id))
-                slots.first += times;
-        },
-        [&](std::int32_t inner) {
-            const auto& of = program.loops[static_cast<std::size_t>(inner)];
-            add_slots(program, times * static_cast<double>(of.count), inner, slots);
-        });
-}
-
-}  // namespace
-
-double instructions_per_slot(const Problem& problem) {
-    Slots slots;
-    const std::vector<double> shares = problem.groups().program_shares();
-    for (std::size_t program = 0; program < shares.size(); ++program)
-        add_slots(problem.kernel().programs[program], shares[program], -1, slots);
-    return slots.first / slots.all;
-}
-
 Prediction throughput_prediction(const Problem& problem, const WarpLoad& load,
                                  double warps_per_cycle) {
     const Launch& launch = problem.launch();
@@ -118,8 +105,7 @@ Prediction throughput_prediction(const Problem& problem, const WarpLoad& load,
     prediction.groups_per_core = launch.groups_per_core(problem.gpu().cores);
     prediction.warps_per_cycle = warps_per_cycle;
     prediction.cycles_per_run = resident_warps(problem) / warps_per_cycle;
-    prediction.instructions_per_cycle =
-        load.instructions * instructions_per_slot(problem) * warps_per_cycle;
+    prediction.instructions_per_cycle = (load.instructions - load.further_slots) * warps_per_cycle;
     prediction.cycles =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / warps_per_cycle;
     prediction.seconds = kernel_seconds(problem.gpu(), prediction.cycles, launch.groups);

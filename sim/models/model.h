@@ -123,7 +123,8 @@ struct WarpLoad {
         double cycles = 0;  // Σλ, per core: λ / schedulers where each scheduler has a copy
     };
     std::vector<Subsystem> subsystems;  // those in use, in the profile's order
-    double instructions = 0;
+    double instructions = 0;            // with the further issue slots that they take
+    double further_slots = 0;           // these alone
 };
 
 WarpLoad warp_load(const Problem& problem);
@@ -144,9 +145,6 @@ double cycles_alone(const Problem& problem, const ModelOptions& options);
 
 // ω while the core works: never more groups than the core runs in total.
 int resident_warps(const Problem& problem);
-
-// Instructions for each issue slot that they take.
-double instructions_per_slot(const Problem& problem);
 
 // A prediction of a model that ends in a warp throughput. A model that exceeds the roof gets
 // bounds above 1.

@@ -66,8 +66,9 @@ Prediction predict_pipeline(const Problem& problem, const ModelOptions& options)
         static_cast<double>(launch.group_warps *
                             std::min<std::int64_t>(launch.concurrent_groups, run.groups)) /
         prediction.warps_per_cycle;
+    const WarpLoad load = warp_load(problem);
     prediction.instructions_per_cycle =
-        static_cast<double>(run.issued) * instructions_per_slot(problem) / run.cycles;
+        static_cast<double>(run.issued) * (1 - load.further_slots / load.instructions) / run.cycles;
     prediction.bounds = run.bounds;
     prediction.limited_by = limit_of(problem, run, *warps);
     if (run.estimate) {
